@@ -1,0 +1,249 @@
+// Package adapters is the interface of a language: plain types and interfaces
+// that each folder below it fills for one language, and that the rest of Aura
+// uses without knowing which language it serves.
+//
+// It owns no goroutine, process or file and must not know the daemon.
+package adapters
+
+import (
+	"context"
+	"time"
+
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/text"
+)
+
+// Adapter is one language. What only some languages have is found by
+// assertion: Builder, Tester, Namer.
+type Adapter interface {
+	Language() Language
+	// Projects returns the build units that hold dir or lie below it, read only through s.
+	Projects(ctx context.Context, s Snapshot, dir string) ([]Project, error)
+	// Engines returns the servers of the language, in order of preference for each role.
+	Engines() []Engine
+	// Syntax returns how files of the language are parsed.
+	Syntax() *syntax.Spec
+	// Recipes returns the operations that the language fills; the capability table prints from it.
+	Recipes() Recipes
+}
+
+// Language is what Aura must know of a language before it looks at a file.
+type Language struct {
+	ID         string            // "go": in symbol ids, answers and settings
+	Name       string            // "Go": for people
+	Extensions []string          // ".go", with the dot
+	LanguageID map[string]string // extension to LSP's languageId
+	Markers    []string          // file names that mark a root: "go.work", "go.mod"; earlier wins
+	TestFile   func(path string) bool
+	Generated  func(content []byte) bool // code that a tool writes again
+	Separator  string                    // between the parts of a qualified name
+	// Trust lists the files whose change lapses trust, as they can run code.
+	Trust []string
+}
+
+// Project is a build unit: a Go module or workspace, a crate, a tsconfig, …
+type Project struct {
+	Language string
+	Root     string   // absolute folder
+	Marker   string   // absolute file that made it a project; empty for a loose folder
+	Members  []string // absolute roots of the members of a workspace
+}
+
+// Builder makes the commands that decide whether a project compiles.
+type Builder interface {
+	// Checks returns the commands in order: build first, then vet. changed are
+	// absolute paths of the files that a plan touches.
+	Checks(ctx context.Context, s Snapshot, p Project, changed []string) ([]Check, error)
+}
+
+// Namer refuses names that are not legal in the language before any server is asked.
+type Namer interface {
+	// CheckName returns nil, or an error whose text says what is wrong with name.
+	CheckName(sym graph.Symbol, name string) error
+}
+
+// Role is what an engine is used for.
+type Role uint8
+
+// The roles of an engine, as bits.
+const (
+	Navigate Role = 1 << iota
+	RenameRole
+	Hierarchy
+	Actions
+	Diagnose
+	Format
+	Refactor
+)
+
+// Engine is one server program of a language.
+type Engine struct {
+	ID       string                                      // "gopls": in instance keys and cached facts
+	Roles    Role                                        //
+	Trust    bool                                        // runs code of the workspace
+	InFlight int                                         // requests sent at once
+	Env      []string                                    // names of variables that make two instances differ
+	Version  string                                      // pinned version that Install gives
+	Install  string                                      // command that a person can run
+	Recipe   Install                                     // the same for auractl install
+	Launch   func(context.Context, Site) (Launch, error) // binary, arguments, settings; starts nothing
+	New      func(Launch) Driver                         // quirks and readiness of one process
+	Deadline map[string]time.Duration                    // per method; "" is the default
+}
+
+// Install is how the pinned version is put into Aura's data folder.
+type Install struct {
+	Client string   // program that installs: "go", "npm", …
+	Args   []string // with {dir} standing for the tool folder
+	Env    []string // "GOBIN={dir}/bin"
+	Binary string   // path of the result below {dir}
+}
+
+// Site is where a server is to run.
+type Site struct {
+	Root    string                                // absolute folder of the project
+	Trusted bool                                  // the user trusts the workspace
+	Env     map[string]string                     // the client's values of the names in Engine.Env, PATH and HOME
+	Command []string                              // from the user's configuration, replaces the look-up
+	Look    func(name string) (string, error)     // finds a program: configuration, PATH, tool folder
+	Scratch string                                // a private folder for generated configuration
+	Version func(bin string) (string, error)      // asks a program for its version
+	Read    func(path string) ([]byte, error)     // reads a file of the project
+	Setting func(key string) (value any, ok bool) // the user's settings for the engine
+}
+
+// Launch is a resolved command.
+type Launch struct {
+	Argv     []string          // absolute program first
+	Dir      string            //
+	Env      []string          // complete environment of the child
+	Root     string            //
+	Settings any               // initializationOptions
+	Named    map[string]string // declared variables as resolved; part of the instance key
+}
+
+// State says how far a server's answers can be believed.
+type State uint8
+
+// The states of a Driver.
+const (
+	Loading State = iota // answers may lack places
+	Ready                // answers are whole
+	Broken               // it runs, but cannot load the project; Waiting says why
+)
+
+// Readiness is what a Driver concludes from the events it has seen.
+type Readiness struct {
+	State    State
+	Waiting  string    // in words, for people: "loading packages"
+	Progress uint64    // grows while loading moves: go on waiting
+	Deadline time.Time // of the wait; zero means the supervisor's default
+}
+
+// Event is something that happened to a server, in order.
+type Event struct {
+	Time   time.Time
+	Kind   EventKind
+	Method string // Notification, Request (from the server), Sent
+	Params []byte // JSON, valid during the call only
+	Err    error
+}
+
+// EventKind says what an Event tells of.
+type EventKind uint8
+
+// The kinds of an Event.
+const (
+	Initialized  EventKind = iota // the handshake is done
+	Notification                  // from the server
+	Request                       // from the server
+	Sent                          // a notification to the server
+	Replied                       // a response arrived; Method is the request's
+	Tick                          // time passed
+)
+
+// Message is a notification to send to a server.
+type Message struct {
+	Method string
+	Params any
+}
+
+// FileChange is one file that differs from what the server was told last.
+type FileChange struct {
+	Path    string
+	Open    bool // the server has it open as a document
+	Created bool
+	Deleted bool
+}
+
+// Overlay says what planned text a server can be given in a turn.
+type Overlay uint8
+
+// The abilities of an Overlay.
+const (
+	NoOverlay Overlay = iota
+	Edits
+	EditsAndCreates
+)
+
+// Driver holds the quirks of one running server. It is called on the
+// instance's own loop: it never blocks and calls nobody.
+type Driver interface {
+	// Configure answers one item of workspace/configuration.
+	Configure(section, scope string) any
+	// Observe takes what happened and says how far answers can be believed now.
+	Observe(Event) Readiness
+	// Mirror says how this server is told of files that changed on disk.
+	Mirror([]FileChange) []Message
+	// Overlay says what planned text the server can be given.
+	Overlay() Overlay
+	// Probe returns a cheap request with a known answer, to tell a slow server from a stuck one.
+	Probe() (method string, params any)
+}
+
+// Snapshot is the text of a workspace at one sequence number: disk, over it
+// the buffers of clients, over it the earlier steps of this plan.
+type Snapshot interface {
+	Seq() uint64
+	// Read returns the content of an absolute path and records it in the read
+	// set; the error is fs.ErrNotExist when there is no such file.
+	Read(ctx context.Context, path string) ([]byte, text.Hash, error)
+	// Glob returns absolute paths of files of the workspace that match a
+	// doublestar pattern relative to its root; ignored files are left out.
+	Glob(ctx context.Context, pattern string) ([]string, error)
+	// Grep returns absolute paths of the files that contain word as a whole identifier.
+	Grep(ctx context.Context, word string) ([]string, error)
+}
+
+// Stale says by what a build decides that something must be built again.
+type Stale uint8
+
+// The kinds of a Stale.
+const (
+	ByContent Stale = iota
+	ByMTime
+)
+
+// Check is one command of a build.
+type Check struct {
+	Name   string // "go build"
+	Argv   []string
+	Env    []string // added to the environment
+	Dir    string   // absolute
+	Stale  Stale
+	Writes []string // folders that it writes, absolute; redirected in a shadow tree
+	// Parse reads the command's output and exit status. A failure that names no
+	// place gives one Problem with an empty Path.
+	Parse func(output []byte, exit int) ([]Problem, error)
+}
+
+// Problem is one error or warning of a build.
+type Problem struct {
+	Path    string // absolute
+	Line    int    // 1-based
+	Column  int    // 1-based, UTF-8 bytes; 0 when unknown
+	Code    string
+	Message string
+	Warning bool
+}

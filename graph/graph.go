@@ -1,0 +1,87 @@
+// Package graph owns the vocabulary of symbols: what a symbol is, how its
+// stable id is made, and the Reader through which the rest asks about symbols.
+//
+// It knows neither storage nor LSP and starts no goroutines.
+package graph
+
+import "context"
+
+// ID is a symbol's stable id, made by MakeID. It is opaque to clients.
+type ID string
+
+// Kind is the kind of a symbol as answers print it: LSP's SymbolKind in camel
+// case, plus trait, record and typeAlias.
+type Kind string
+
+// The kinds that syntax can tell.
+const (
+	KindFile      Kind = "file"
+	KindModule    Kind = "module"
+	KindNamespace Kind = "namespace"
+	KindPackage   Kind = "package"
+	KindClass     Kind = "class"
+	KindMethod    Kind = "method"
+	KindProperty  Kind = "property"
+	KindField     Kind = "field"
+	KindConstruct Kind = "constructor"
+	KindEnum      Kind = "enum"
+	KindInterface Kind = "interface"
+	KindFunction  Kind = "function"
+	KindVariable  Kind = "variable"
+	KindConstant  Kind = "constant"
+	KindParameter Kind = "parameter"
+	KindEnumMem   Kind = "enumMember"
+	KindStruct    Kind = "struct"
+	KindEvent     Kind = "event"
+	KindOperator  Kind = "operator"
+	KindTypeParam Kind = "typeParameter"
+	KindTrait     Kind = "trait"
+	KindRecord    Kind = "record"
+	KindTypeAlias Kind = "typeAlias"
+)
+
+// Span is a half-open range of byte offsets in one file.
+type Span struct{ Start, End int }
+
+// Contains reports whether the offset lies in the span; the end counts, so
+// that a caret behind a name is still on it.
+func (s Span) Contains(offset int) bool { return s.Start <= offset && offset <= s.End }
+
+// Symbol is one declaration of one symbol. A symbol with several declarations
+// (C# partial classes, merged TypeScript interfaces) is several values with one ID.
+type Symbol struct {
+	ID         ID
+	Language   string   // id of the language, "go"
+	Project    string   // root of the build unit, relative to the workspace with "/", "." for the workspace itself
+	Name       string   // as written: "Save"
+	Qualified  string   // within the project: "store.Order.Save"
+	Container  string   // qualified name of what encloses it: "store.Order"; empty at top level
+	Kind       Kind     //
+	Signature  string   // one line, as people read it: "func (o *Order) Save(ctx context.Context) error"
+	Params     []string // parameter types as written; part of the ID
+	Results    []string // result types as written
+	Visibility string   // public, internal, protected, private
+	Modifiers  []string // static, abstract, async, pointer, …
+	Attributes []string // attributes, decorators, struct tags, directives as written
+	Bases      []string // bases, embedded and implemented types as written
+	Path       string   // file, absolute
+	Whole      Span     // with doc comment and attributes
+	Decl       Span     // without them
+	NameSpan   Span     // the name itself
+	Body       Span     // between the braces; zero when there is none
+	Doc        string   // documentation as text
+	Local      bool     // declared within a function: a local variable, a parameter
+}
+
+// Reader answers questions about the symbols of a workspace. Spans are those
+// of the content that the reader saw; answers are fresh as of the request.
+type Reader interface {
+	// ByName returns the declarations whose Name equals name, in order of path and position.
+	ByName(ctx context.Context, name string) ([]Symbol, error)
+	// ByID returns the declarations of a symbol, nil when there is none.
+	ByID(ctx context.Context, id ID) ([]Symbol, error)
+	// InFile returns the declarations of a file in order of position.
+	InFile(ctx context.Context, path string) ([]Symbol, error)
+	// Names returns up to limit names nearest to name by edit distance, nearest first.
+	Names(ctx context.Context, name string, limit int) ([]string, error)
+}

@@ -1,0 +1,103 @@
+// Package syntax turns one file into Go values by an exact parser or, for the
+// languages that have none in Go, by tree-sitter: declarations, identifiers,
+// comments, strings and imports. What a language looks like arrives as a Spec.
+//
+// It knows no language, no server and no daemon, and starts no goroutines.
+package syntax
+
+import (
+	"fmt"
+
+	"github.com/auralsp/aura/graph"
+)
+
+// MaxFile is the largest file that is parsed, in bytes; a larger one is listed
+// without content (reliability: minified and generated files end parsers).
+const MaxFile = 16 << 20
+
+// Spec is how the files of one language are read.
+type Spec struct {
+	Version string // of the extractor; in the key of every cached record
+	// Parse reads a file. A broken file gives what can be read and Tree.Errors;
+	// err is for content that cannot be read at all.
+	Parse func(path string, content []byte) (*Tree, error)
+}
+
+// Tree is what syntax says of one file. Spans are byte offsets into the
+// content that was parsed. It is immutable and safe for concurrent use.
+type Tree struct {
+	Path    string
+	Package string         // the package, module or namespace clause as written
+	Symbols []graph.Symbol // declarations, locals and parameters included, in order of position; ID, Project and Language are filled by the caller's Identify
+	Idents  []Ident        // every identifier occurrence in code, in order
+	Tokens  []Token        // comments and string literals, in order
+	Imports []Import
+	Errors  []Problem
+}
+
+// Ident is one occurrence of an identifier in code.
+type Ident struct {
+	Name string
+	Span graph.Span
+}
+
+// TokenKind tells comments from strings.
+type TokenKind uint8
+
+// The kinds of a Token.
+const (
+	Comment TokenKind = iota
+	String
+)
+
+// Token is a comment or a string literal, delimiters included.
+type Token struct {
+	Kind TokenKind
+	Span graph.Span
+}
+
+// Import is one imported package or module.
+type Import struct {
+	Path  string // as written, without quotes
+	Alias string // local name if given
+	Span  graph.Span
+}
+
+// Problem is a place that could not be parsed.
+type Problem struct {
+	Offset  int // bytes
+	Message string
+}
+
+// At returns the innermost declaration whose name holds the offset, else the
+// innermost whose whole range does; ok is false when none does.
+func (t *Tree) At(offset int) (sym graph.Symbol, ok bool) {
+	for _, s := range t.Symbols {
+		if s.NameSpan.Contains(offset) {
+			return s, true
+		}
+	}
+	return t.Enclosing(offset)
+}
+
+// Enclosing returns the innermost declaration that is not local and whose
+// range holds the offset.
+func (t *Tree) Enclosing(offset int) (sym graph.Symbol, ok bool) {
+	for _, s := range t.Symbols {
+		if s.Local || !s.Whole.Contains(offset) {
+			continue
+		}
+		if !ok || s.Whole.End-s.Whole.Start <= sym.Whole.End-sym.Whole.Start {
+			sym, ok = s, true
+		}
+	}
+	return sym, ok
+}
+
+// Parse reads a file by its Spec within MaxFile bytes.
+func (s *Spec) ParseFile(path string, content []byte) (*Tree, error) {
+	if len(content) > MaxFile {
+		return nil, fmt.Errorf("%s: %d bytes are more than the %d that are parsed", path, len(content), MaxFile)
+	}
+	return s.Parse(path, content)
+}

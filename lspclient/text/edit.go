@@ -1,0 +1,75 @@
+package text
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Edit replaces the bytes [Start, End) of a content by New.
+type Edit struct {
+	Start, End int // byte offsets into the content before any edit
+	New        string
+}
+
+// Errors that Apply and Sort return, wrapped with the place.
+var (
+	// ErrOverlap says that two edits touch the same bytes.
+	ErrOverlap = errors.New("edits overlap")
+	// ErrBounds says that an edit is reversed or outside the content.
+	ErrBounds = errors.New("edit is out of bounds")
+)
+
+// Sort returns the edits in order of position, inserts at one position in the
+// order given, as LSP defines for an array of text edits. It returns ErrBounds
+// for edits outside size bytes and ErrOverlap for edits that touch the same bytes.
+func Sort(edits []Edit, size int) ([]Edit, error) {
+	sorted := slices.Clone(edits)
+	slices.SortStableFunc(sorted, func(a, b Edit) int {
+		if c := cmp.Compare(a.Start, b.Start); c != 0 {
+			return c
+		}
+		// An insert comes before a replacement that starts at the same byte.
+		return cmp.Compare(boolInt(a.End > a.Start), boolInt(b.End > b.Start))
+	})
+	last := 0
+	for i, e := range sorted {
+		if e.Start < 0 || e.End < e.Start || e.End > size {
+			return nil, fmt.Errorf("bytes %d to %d of %d: %w", e.Start, e.End, size, ErrBounds)
+		}
+		if i > 0 && e.Start < last {
+			return nil, fmt.Errorf("bytes %d to %d: %w", e.Start, e.End, ErrOverlap)
+		}
+		last = max(last, e.End)
+	}
+	return sorted, nil
+}
+
+// Apply returns content after the edits, which may come in any order; the
+// given content is not changed. Errors are those of Sort.
+func Apply(content []byte, edits []Edit) ([]byte, error) {
+	sorted, err := Sort(edits, len(content))
+	if err != nil {
+		return nil, err
+	}
+	size := len(content)
+	for _, e := range sorted {
+		size += len(e.New) - (e.End - e.Start)
+	}
+	out := make([]byte, 0, max(size, 0))
+	at := 0
+	for _, e := range sorted {
+		out = append(out, content[at:e.Start]...)
+		out = append(out, e.New...)
+		at = e.End
+	}
+	return append(out, content[at:]...), nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
