@@ -1,0 +1,120 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// run runs a command in a shadow of root in which the staged files are in
+// place. The error is a *NoShadowError when the kernel, or what is mounted
+// here, does not allow one; the command did not run then.
+func (s *shadow) run(ctx context.Context, root string, files []staged, c command) (result, error) {
+	if len(s.helper) == 0 {
+		return result{}, noShadow("this program was built without the helper that sets it up")
+	}
+	o := order{Root: root, Mount: s.mount, Size: s.size, Files: files,
+		Argv: c.argv, Env: c.env, Dir: c.dir, TempVar: "TMPDIR"}
+	if os.Geteuid() == 0 { // mounts of root's own keep access to files of every owner
+		r, err := s.start(ctx, o)
+		if refused := new(cloneError); !errors.As(err, &refused) {
+			return r, err
+		}
+	}
+	o.UserNS = true
+	r, err := s.start(ctx, o)
+	if refused := new(cloneError); errors.As(err, &refused) {
+		return r, noShadow("the kernel refuses a private name space: %v", refused.err)
+	}
+	return r, err
+}
+
+// cloneError says that no process could be started in name spaces of its own.
+type cloneError struct{ err error }
+
+func (e *cloneError) Error() string { return "start in private name spaces: " + e.err.Error() }
+
+func (s *shadow) start(ctx context.Context, o order) (result, error) {
+	orders, give, err := os.Pipe()
+	if err != nil {
+		return result{}, err
+	}
+	defer orders.Close()
+	defer give.Close()
+	take, reports, err := os.Pipe()
+	if err != nil {
+		return result{}, err
+	}
+	defer take.Close()
+	defer reports.Close()
+
+	var out output
+	cmd := exec.CommandContext(ctx, s.helper[0], s.helper[1:]...)
+	cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off"} // the command's own stands in the order
+	cmd.Dir = "/"
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.ExtraFiles = []*os.File{orders, reports} // 3, 4
+	cmd.SysProcAttr = attributes(o.UserNS)
+	cmd.WaitDelay = grace
+	if err := cmd.Start(); err != nil {
+		return result{}, &cloneError{err}
+	}
+	orders.Close()
+	reports.Close()
+
+	// The helper reads its order before it answers, so neither pipe fills up
+	// while the other end waits; a helper that dies ends both.
+	sent := send(give, o)
+	var answer report
+	received := receive(take, &answer)
+	waited := cmd.Wait()
+
+	var r result
+	r.output, r.dropped = out.take()
+	if ctx.Err() != nil {
+		return finish(ctx, cmd, r, waited)
+	}
+	if received != nil {
+		tail := r.output[max(0, len(r.output)-512):]
+		return result{}, noShadow("the helper ended early (%v, %s): %s", errors.Join(sent, received), cmd.ProcessState, tail)
+	}
+	if answer.NoShadow != "" {
+		return result{}, &NoShadowError{Reason: answer.NoShadow}
+	}
+	if answer.Full && answer.Exit != 0 {
+		return result{}, noShadow("the build wrote more than %d MiB into the workspace", s.size>>20)
+	}
+	r.exit, r.missing = answer.Exit, answer.Missing
+	return r, nil
+}
+
+// attributes starts the helper as process 1 of its own process ids, so that
+// the kernel ends all that it started when it ends.
+func attributes(userNS bool) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{
+		Setsid:     true,
+		Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID,
+	}
+	if !userNS {
+		return attr
+	}
+	uid, gid := os.Geteuid(), os.Getegid()
+	attr.Cloneflags |= unix.CLONE_NEWUSER
+	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	// Without these an ordinary user's helper would lose what it needs for its
+	// mounts when it is executed; it drops them before it starts the command.
+	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID}
+	return attr
+}
+
+// lifeline ends this process when the pipe's other end is gone.
+func lifeline(r io.Reader) {
+	io.Copy(io.Discard, r)
+	os.Exit(1)
+}
