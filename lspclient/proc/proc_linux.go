@@ -1,0 +1,329 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// userHZ is the unit of CPU times in /proc, fixed by the kernel's ABI.
+const userHZ = 100
+
+func groupAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// sealDescriptors keeps descriptors that this process inherited, and that so
+// lack close-on-exec, from its children. Go sets the flag on all of its own.
+func sealDescriptors() {
+	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return
+	}
+	fds, err := os.ReadDir("/proc/self/fd") // kernels before 5.11
+	if err != nil {
+		return
+	}
+	for _, e := range fds {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
+
+func signalGroup(pgid int, sig syscall.Signal) error { return syscall.Kill(-pgid, sig) }
+
+// awaitExit returns when the child has ended and leaves it a zombie; false
+// means that this could not be found out.
+func awaitExit(pid int) bool {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil
+		}
+	}
+}
+
+// stat is what /proc/PID/stat says (proc_pid_stat(5)).
+type stat struct {
+	pid, ppid, pgrp int
+	state           byte
+	ticks           uint64 // utime, stime, cutime, cstime
+	start           string // ticks since boot
+	pages           int64  // resident
+}
+
+func readStat(pid int) (stat, error) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, err
+	}
+	end := bytes.LastIndexByte(b, ')') // the name may hold anything
+	if end < 0 {
+		return stat{}, fmt.Errorf("proc: malformed stat of %d", pid)
+	}
+	f := strings.Fields(string(b[end+1:]))
+	if len(f) < 22 {
+		return stat{}, fmt.Errorf("proc: short stat of %d", pid)
+	}
+	s := stat{pid: pid, state: f[0][0], start: f[19]}
+	s.ppid, _ = strconv.Atoi(f[1])
+	s.pgrp, _ = strconv.Atoi(f[2])
+	for _, v := range f[11:15] {
+		n, _ := strconv.ParseInt(v, 10, 64)
+		s.ticks += uint64(max(n, 0))
+	}
+	s.pages, _ = strconv.ParseInt(f[21], 10, 64)
+	return s, nil
+}
+
+func startOf(pid int) (string, error) {
+	s, err := readStat(pid)
+	if err != nil {
+		return "", err
+	}
+	if s.state == 'Z' || s.state == 'X' {
+		return "", os.ErrNotExist
+	}
+	return s.start, nil
+}
+
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b))
+}
+
+func pids() []int {
+	d, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	out := make([]int, 0, len(names))
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// marked returns the running processes that carry the mark, ourselves excluded.
+func marked(mark string) []int {
+	want := []byte(MarkVariable + "=" + mark)
+	self := os.Getpid()
+	var out []int
+	for _, pid := range pids() {
+		if pid != self && carries(pid, want) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// carries reports whether the variable is in the environment that the process
+// started with. A zombie has none.
+func carries(pid int, want []byte) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	for v := range bytes.SplitSeq(env, []byte{0}) {
+		if bytes.Equal(v, want) {
+			return true
+		}
+	}
+	return false
+}
+
+// killMarked kills every process that carries the mark until a pass over /proc
+// finds none, and returns how many are left at the deadline.
+func killMarked(mark string, deadline time.Time) (left int) {
+	want := []byte(MarkVariable + "=" + mark)
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		found := marked(mark)
+		if len(found) == 0 {
+			return 0
+		}
+		for _, pid := range found {
+			killVerified(pid, func() bool { return carries(pid, want) })
+		}
+		if time.Now().After(deadline) {
+			return len(marked(mark))
+		}
+		<-pause.C
+	}
+}
+
+// killVerified holds the process by a descriptor while it is verified, so that
+// the id cannot pass to a stranger in between.
+func killVerified(pid int, ok func() bool) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		if errors.Is(err, unix.ENOSYS) && ok() { // kernels before 5.3
+			return syscall.Kill(pid, syscall.SIGKILL) == nil
+		}
+		return false
+	}
+	defer unix.Close(fd)
+	return ok() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+}
+
+// killRecorded kills a child by its entry if its start time and its mark, or
+// for programs that overwrite their environment its program, are the recorded
+// ones; its group goes with it.
+func killRecorded(e entry, deadline time.Time) bool {
+	id := e.Child
+	want := []byte(MarkVariable + "=" + e.Mark)
+	same := func() bool {
+		if !alive(id) {
+			return false
+		}
+		exe, _ := os.Readlink("/proc/" + strconv.Itoa(id.PID) + "/exe")
+		real, _ := filepath.EvalSymlinks(e.Program)
+		return carries(id.PID, want) || (exe != "" && (exe == e.Program || exe == real))
+	}
+	if !same() {
+		return false
+	}
+	if s, err := readStat(id.PID); err == nil && s.pgrp == id.PID {
+		_ = signalGroup(id.PID, syscall.SIGKILL)
+	}
+	killVerified(id.PID, same)
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	for alive(id) && time.Now().Before(deadline) {
+		<-pause.C
+	}
+	return true
+}
+
+// family returns the process, its group and its descendants.
+func family(leader int) []stat {
+	all := make(map[int]stat)
+	for _, pid := range pids() {
+		if s, err := readStat(pid); err == nil {
+			all[pid] = s
+		}
+	}
+	belongs := func(s stat) bool {
+		for range 64 { // a bound, as ids may be reused while we look
+			if s.pid == leader || s.pgrp == leader {
+				return true
+			}
+			next, ok := all[s.ppid]
+			if !ok {
+				return false
+			}
+			s = next
+		}
+		return false
+	}
+	var out []stat
+	for _, s := range all {
+		if belongs(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func usageOf(leader int) (Usage, error) {
+	var u Usage
+	page := int64(os.Getpagesize())
+	for _, s := range family(leader) {
+		u.Processes++
+		u.CPU += time.Duration(s.ticks) * (time.Second / userHZ)
+		u.RSS += s.pages * page
+		if pss, ok := pssOf(s.pid); ok {
+			u.PSS += pss
+		} else {
+			u.PSS += s.pages * page
+		}
+		if s.pid == leader {
+			u.Stopped = s.state == 'T' || s.state == 't'
+		}
+	}
+	if u.Processes == 0 {
+		return u, os.ErrProcessDone
+	}
+	return u, nil
+}
+
+func cpuOf(leader int) (cpu time.Duration, stopped bool, err error) {
+	n := 0
+	for _, s := range family(leader) {
+		n++
+		cpu += time.Duration(s.ticks) * (time.Second / userHZ)
+		if s.pid == leader {
+			stopped = s.state == 'T' || s.state == 't'
+		}
+	}
+	if n == 0 {
+		return 0, false, os.ErrProcessDone
+	}
+	return cpu, stopped, nil
+}
+
+func pssOf(pid int) (int64, bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kb << 10, err == nil
+		}
+	}
+	return 0, false
+}
+
+// oomKills counts the out-of-memory kills of the machine and of our control
+// group (which counts those by its own limit too).
+func oomKills() uint64 {
+	total := counter("/proc/vmstat", "oom_kill")
+	groups, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return total
+	}
+	for line := range strings.Lines(string(groups)) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(f) != 3 {
+			continue
+		}
+		switch {
+		case f[1] == "":
+			total += counter(filepath.Join("/sys/fs/cgroup", f[2], "memory.events"), "oom_kill")
+		case f[1] == "memory":
+			total += counter(filepath.Join("/sys/fs/cgroup/memory", f[2], "memory.oom_control"), "oom_kill")
+		}
+	}
+	return total
+}
+
+func counter(file, key string) uint64 {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == key {
+			n, _ := strconv.ParseUint(f[1], 10, 64)
+			return n
+		}
+	}
+	return 0
+}
