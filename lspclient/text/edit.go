@@ -73,3 +73,23 @@ func boolInt(b bool) int {
 	}
 	return 0
 }
+
+// SplitsCharacter reports whether a cut at the byte offset would fall inside a
+// valid UTF-8 sequence or between the two bytes of a CRLF.
+func SplitsCharacter(content []byte, offset int) bool {
+	if offset <= 0 || offset >= len(content) {
+		return false
+	}
+	return content[offset] == '\n' && content[offset-1] == '\r' || insideRune(content, offset)
+}
+
+// CheckEdits returns ErrInside, with the place, when an edit begins or ends
+// inside a character of content; the edits must lie within it.
+func CheckEdits(content []byte, edits []Edit) error {
+	for _, e := range edits {
+		if SplitsCharacter(content, e.Start) || SplitsCharacter(content, e.End) {
+			return fmt.Errorf("bytes %d to %d: %w", e.Start, e.End, ErrInside)
+		}
+	}
+	return nil
+}
