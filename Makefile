@@ -1,0 +1,76 @@
+# Aura's build. `make help` lists the targets.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# The language server that tests and demo use. adapters/golang names the same
+# version for users; daemon/e2e fails when the two differ.
+export GOPLS_VERSION := v0.23.0
+
+# The linter is a Go module, so that no target needs anything but Go.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Go keeps its caches below HOME. Without one they go into the checkout.
+ifeq ($(strip $(HOME)),)
+export HOME := $(CURDIR)/.tools/home
+endif
+
+.PHONY: help
+help: ## print this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## bin/aurad and bin/auractl, static, without a C compiler
+	mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: tools
+tools: ## the pinned language server in .tools/bin, from a per-user cache once built
+	scripts/tools.sh
+
+.PHONY: test
+test: tools ## every test, with the race detector where there is a C compiler
+	scripts/test.sh
+
+.PHONY: demo
+demo: build ## rename a type of a real module, look at it, build it, undo it
+	scripts/demo.sh
+
+.PHONY: bench
+bench: tools ## ratios against floors measured in the same run
+	scripts/bench.sh
+
+MODULE ?= github.com/spf13/cobra@v1.10.2
+N ?= 20
+SEED ?= 1
+
+.PHONY: soak
+soak: tools ## rename N symbols of MODULE one after another: make soak MODULE=path@version N=20 SEED=1
+	$(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./daemon/e2e -args -soak.module='$(MODULE)' -soak.n=$(N) -soak.seed=$(SEED)
+
+FUZZTIME ?= 30s
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (30s)
+	scripts/fuzz.sh '$(FUZZTIME)'
+
+.PHONY: lint
+lint: ## gofmt, go vet, staticcheck; golangci-lint too where it is installed
+	@unformatted=$$(git ls-files -z '*.go' | xargs -0 -r gofmt -l); \
+	if [ -n "$$unformatted" ]; then printf 'not gofmt-ed:\n%s\n' "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	@if command -v golangci-lint >/dev/null; then golangci-lint run; else echo "golangci-lint is not installed: .golangci.yml was not run"; fi
+
+.PHONY: check
+check: lint build test ## all that CI runs
+
+.PHONY: clean
+clean: ## remove what the targets made; the per-user cache stays
+	@chmod -R u+w demo 2>/dev/null || true
+	rm -rf bin demo .tools

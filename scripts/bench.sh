@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs every benchmark of the module, one package after another so that they do
+# not disturb each other. Those of daemon/e2e print ratios against a floor that
+# they measure in the same run.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export AURA_TEST_GOPLS="${AURA_TEST_GOPLS:-$PWD/.tools/bin/gopls}"
+
+git grep -lE '^func Benchmark[A-Za-z0-9_]+\(' -- '*_test.go' | xargs -r -n 1 dirname | sort -u | while read -r package; do
+	go test -run '^$' -bench "${BENCH:-.}" -benchmem -timeout 1h "./$package" </dev/null
+done
