@@ -49,6 +49,21 @@ func (e *CallError) Error() string {
 	return fmt.Sprintf("%s: %s (code %d)", e.Method, e.Message, e.Code)
 }
 
+// Is reports whether target is a CallError without a method that has the same
+// code, as the sentinels of this package are.
+func (e *CallError) Is(target error) bool {
+	t, ok := target.(*CallError)
+	return ok && t.Method == "" && t.Code == e.Code
+}
+
+// Answers that callers act on; errors.Is compares the code.
+var (
+	ErrContentModified  error = &CallError{Code: ContentModified, Message: "content modified"}
+	ErrServerCancelled  error = &CallError{Code: ServerCancelled, Message: "cancelled by the server"}
+	ErrRequestCancelled error = &CallError{Code: RequestCancelled, Message: "request cancelled"}
+	ErrMethodNotFound   error = &CallError{Code: MethodNotFound, Message: "method not found"}
+)
+
 // DecodeError says that an answer arrived that is not of the expected type.
 type DecodeError struct {
 	Method string
