@@ -5,6 +5,8 @@
 // starts no goroutines.
 package api
 
+import "strings"
+
 // ProtocolVersion is what initialize answers; contracts only grow within it.
 const ProtocolVersion = 1
 
@@ -39,15 +41,35 @@ type Spec struct {
 	Input      any      // zero value of the input type
 	Output     any      // zero value of the answer type
 	Mutating   bool     // plans a change that the pipeline writes
-	Tier       Tier     // needed to call it
+	Tier       Tier     // needed to call it; of a mutating operation without preview
 	NoServer   bool     // answers without a workspace
+	Ordered    bool     // is done before the connection's next request starts
+	Hidden     bool     // has no command of its own
 }
 
-// Methods returns every name under which the operation can be called on its own.
+// Methods returns every name under which the operation can be called on its
+// own, the main one first.
 func (s Spec) Methods() []string {
 	method := s.Method
 	if method == "" {
 		method = "aura_" + s.Name
 	}
 	return append([]string{method}, s.Aliases...)
+}
+
+// Words returns the words of the operation's command.
+func (s Spec) Words() []string {
+	if s.Command != nil {
+		return s.Command
+	}
+	return []string{strings.ReplaceAll(s.Name, "_", "-")}
+}
+
+// Needs returns the tier that a request of the operation needs; in is what
+// Decode returned. A preview of a change writes nothing and needs less.
+func (s Spec) Needs(in any) Tier {
+	if p, ok := in.(interface{ previews() bool }); ok && s.Tier == ApplyTier && p.previews() {
+		return PreviewTier
+	}
+	return s.Tier
 }

@@ -1,22 +1,33 @@
 package api
 
+// Struct tags of inputs, read by Fields, Decode, InputSchema and the command line:
+//
+//	json     the field's name
+//	doc      one line of help
+//	default  its value when it is absent
+//	required "true": it must be there
+//	enum     the values allowed, separated by "|", matched without regard to case
+//	min      the least value of a number
+//	also     other names under which it is accepted, separated by ","
+//	cli      "-": no flag; "path": a path, which the command line takes relative to its own folder;
+//	         "symbol": FILE:LINE:COL is accepted in its place
+
 // Request holds the fields that every operation takes.
 type Request struct {
-	Workspace    string `json:"workspace,omitempty" doc:"folder of the workspace; wins over initialize" cli:"-"`
-	Session      string `json:"session,omitempty" doc:"name of the session" cli:"-"`
-	ProjectPath  string `json:"projectPath,omitempty" doc:"solution, module, crate or tsconfig to use; default the nearest to the file"`
-	SolutionPath string `json:"solutionPath,omitempty" doc:"the same as projectPath" cli:"-"`
+	Workspace   string `json:"workspace,omitempty" doc:"absolute folder of the workspace; wins over initialize" cli:"-"`
+	Session     string `json:"session,omitempty" doc:"name of the session" cli:"-"`
+	ProjectPath string `json:"projectPath,omitempty" also:"solutionPath" doc:"solution, module, crate or tsconfig to use; default the nearest to the file" cli:"path"`
 }
 
 // Address names a symbol: by name, by position or by id.
 type Address struct {
-	SymbolName     string `json:"symbolName,omitempty" doc:"bare or qualified name: Save, Order.Save, pkg/path.Type.Method"`
+	SymbolName     string `json:"symbolName,omitempty" also:"fullName,fullyQualifiedName,typeName,methodName,memberName,propertyName" doc:"bare or qualified name: Save, Order.Save, pkg/path.Type.Method" cli:"symbol"`
 	SymbolID       string `json:"symbolId,omitempty" doc:"stable id from an earlier answer"`
 	ContainingType string `json:"containingType,omitempty" doc:"type that declares the symbol"`
 	SymbolKind     string `json:"symbolKind,omitempty" doc:"type, method, function, property, field, parameter, variable, constant, namespace, or an exact answered kind"`
-	FilePath       string `json:"filePath,omitempty" doc:"file that declares it, or with line and column the place of a use"`
-	Line           int    `json:"line,omitempty" doc:"1-based line"`
-	Column         int    `json:"column,omitempty" doc:"1-based column in UTF-8 bytes, anywhere on the name"`
+	FilePath       string `json:"filePath,omitempty" doc:"file that declares it, or with line and column the place of a use" cli:"path"`
+	Line           int    `json:"line,omitempty" min:"1" doc:"1-based line"`
+	Column         int    `json:"column,omitempty" min:"1" doc:"1-based column in UTF-8 bytes, anywhere on the name"`
 }
 
 // Mutation holds the fields that every mutating operation takes.
@@ -185,15 +196,4 @@ type EditResult struct {
 	Warnings       []string       `json:"warnings"`
 }
 
-// Rename is the input of rename.
-type Rename struct {
-	Request
-	Address
-	NewName            string `json:"newName" required:"true" doc:"the new name, without qualification"`
-	IncludeComments    bool   `json:"includeComments" default:"true" doc:"change whole words in comments of files that refer to the symbol"`
-	IncludeStrings     bool   `json:"includeStrings,omitempty" doc:"and in string literals"`
-	RenameOverloads    bool   `json:"renameOverloads,omitempty" doc:"rename all overloads of the containing type"`
-	RenameBackingField bool   `json:"renameBackingField" default:"true" doc:"a private backing field named after its property follows"`
-	RenameFile         bool   `json:"renameFile,omitempty" doc:"a file named after the type follows"`
-	Mutation
-}
+func (m Mutation) previews() bool { return m.Preview }
