@@ -233,6 +233,8 @@ type Check struct {
 	Dir    string   // absolute
 	Stale  Stale
 	Writes []string // folders that it writes, absolute; redirected in a shadow tree
+	// Install is the command that installs the program, for people.
+	Install string
 	// Parse reads the command's output and exit status. A failure that names no
 	// place gives one Problem with an empty Path.
 	Parse func(output []byte, exit int) ([]Problem, error)

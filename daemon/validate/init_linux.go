@@ -3,8 +3,8 @@ package validate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -22,14 +22,16 @@ import (
 func ShadowMain() {
 	runtime.LockOSThread() // capabilities belong to a thread
 	orders, reports := os.NewFile(3, "orders"), os.NewFile(4, "reports")
-	syscall.CloseOnExec(3)
-	syscall.CloseOnExec(4)
+	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) != nil { // before Linux 5.11
+		syscall.CloseOnExec(3)
+		syscall.CloseOnExec(4)
+	}
 	var o order
 	if os.Getpid() != 1 || orders == nil || receive(orders, &o) != nil {
 		fmt.Fprintln(os.Stderr, "this command is started by the daemon for itself; it does nothing on its own")
 		os.Exit(2)
 	}
-	go lifeline(orders)
+	startLifeline(orders)
 	r, err := serveShadow(o)
 	if err != nil {
 		r = report{NoShadow: err.Error()}
@@ -173,11 +175,6 @@ func mountsBelow(root string) (string, error) {
 	return "", nil
 }
 
-func within(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // dropPrivileges gives up what the mounts needed. Root keeps what root has.
 func dropPrivileges(userNS bool) error {
 	if !userNS || os.Geteuid() == 0 {
@@ -194,55 +191,25 @@ func dropPrivileges(userNS bool) error {
 func runCommand(o order) report {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return report{Missing: err.Error()}
+		return report{NoShadow: err.Error()}
 	}
 	defer null.Close()
-	program, err := lookPath(o.Argv[0], o.Env)
-	if err != nil {
-		return report{Missing: err.Error()}
-	}
-	pid, err := syscall.ForkExec(program, o.Argv, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(o.Argv[0], o.Argv, &syscall.ProcAttr{
 		Dir:   o.Dir,
-		Env:   setenv(o.Env, o.TempVar, filepath.Join(o.Mount, "tmp")),
+		Env:   setenv(o.Env, "TMPDIR", filepath.Join(o.Mount, "tmp")),
 		Files: []uintptr{null.Fd(), 1, 2},
 	})
 	if err != nil {
-		return report{Missing: fmt.Sprintf("start %s: %v", program, err)}
+		return report{Missing: err.Error()}
 	}
 	for {
 		var ws syscall.WaitStatus
-		got, err := syscall.Wait4(-1, &ws, 0, nil)
-		switch {
+		switch got, err := syscall.Wait4(-1, &ws, 0, nil); {
 		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			return report{Missing: fmt.Sprintf("wait for %s: %v", program, err)}
-		case got != pid:
-		case ws.Signaled():
-			return report{Exit: 128 + int(ws.Signal())}
-		case ws.Exited():
-			return report{Exit: ws.ExitStatus()}
+			return report{NoShadow: fmt.Sprintf("wait for %s: %v", o.Argv[0], err)}
+		case got == pid && (ws.Exited() || ws.Signaled()):
+			return report{Exit: exitCode(ws)}
 		}
 	}
-}
-
-// lookPath finds a program in the PATH of env.
-func lookPath(name string, env []string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
-	for _, kv := range env {
-		if dirs, ok := strings.CutPrefix(kv, "PATH="); ok {
-			for _, dir := range filepath.SplitList(dirs) {
-				if path := filepath.Join(dir, name); filepath.IsAbs(path) && executable(path) {
-					return path, nil
-				}
-			}
-		}
-	}
-	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && unix.Access(path, unix.X_OK) == nil
 }

@@ -2,9 +2,14 @@ package validate
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/auralsp/aura/lspclient/proc"
 )
 
 func TestMain(m *testing.M) {
@@ -22,4 +27,53 @@ func helper(t testing.TB) []string {
 		t.Fatal(err)
 	}
 	return []string{exe, "shadow-exec"}
+}
+
+// program returns the absolute path of a program that the test needs.
+func program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func write(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func spawner(t testing.TB) *proc.Spawner {
+	t.Helper()
+	s, err := proc.NewSpawner(t.Context(), proc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// until waits for a condition, 10 seconds at most.
+func until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("waited 10 s for: %s", what)
+		}
+	}
 }

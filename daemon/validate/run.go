@@ -5,21 +5,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"github.com/auralsp/aura/lspclient/proc"
 )
 
 // maxOutput bounds what is kept of a check's output; the rest is read and dropped.
 const maxOutput = 8 << 20
 
-// grace is how long a check has to end after it was asked to.
+// grace is how long a check in place has to end after it was asked to, and how
+// long its pipe may stay open after it ended.
 const grace = 2 * time.Second
 
 // command is one check, ready to run.
 type command struct {
-	argv []string
+	argv []string // absolute program first
 	env  []string // complete
 	dir  string
 }
@@ -28,14 +35,13 @@ type command struct {
 type result struct {
 	output   []byte // both streams, in the order written
 	dropped  int64  // bytes of output beyond maxOutput
-	exit     int
+	exit     int    // as a shell gives it: 128 and the signal's number for a killed one
 	timedOut bool
-	missing  string // why the command could not be started
 }
 
 // output keeps the first maxOutput bytes that are written to it.
 type output struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the rest
 	kept    bytes.Buffer
 	dropped int64
 }
@@ -55,43 +61,98 @@ func (o *output) take() ([]byte, int64) {
 	return bytes.Clone(o.kept.Bytes()), o.dropped
 }
 
-// runPlain runs a command on the real tree, to its end or that of ctx. A
-// deadline gives timedOut, a cancellation an error.
-func runPlain(ctx context.Context, c command) (result, error) {
-	var out output
-	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
-	cmd.Env, cmd.Dir = c.env, c.dir
-	cmd.Stdout, cmd.Stderr = &out, &out
-	isolate(cmd)
-	cmd.Cancel = func() error { return endGroup(cmd, false) }
-	cmd.WaitDelay = grace
-	err := onThread(func() error {
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		err := cmd.Wait()
-		endGroup(cmd, true) // what it left running
-		return err
-	})
-	var r result
-	r.output, r.dropped = out.take()
-	return finish(ctx, cmd, r, err)
+// missingError says that a command's program is not there or does not run.
+type missingError struct {
+	program string
+	err     error
 }
 
-// finish turns the end of a process into a result.
-func finish(ctx context.Context, cmd *exec.Cmd, r result, err error) (result, error) {
+func (e *missingError) Error() string { return fmt.Sprintf("%s does not run: %v", e.program, e.err) }
+
+// runPlace runs a command on the real tree, to its end or that of ctx, with
+// all that it started. A deadline gives timedOut, a cancellation an error.
+func runPlace(ctx context.Context, s *proc.Spawner, c command) (result, error) {
+	p, err := s.Start(ctx, proc.Command{Argv: c.argv, Env: c.env, Dir: c.dir, NoInput: true, Merge: true, Grace: grace})
+	if failed := new(proc.StartError); errors.As(err, &failed) {
+		return result{}, &missingError{c.argv[0], failed.Err}
+	}
+	if err != nil {
+		return result{}, err
+	}
+	var out output
+	var drained sync.WaitGroup // ends with the pipe
+	drained.Go(func() { io.Copy(&out, p.Conn()) })
+	select {
+	case <-p.Exited():
+	case <-ctx.Done(): // it cleans up after itself if it can
+		if _, err := p.Stop(context.WithoutCancel(ctx), proc.Ladder{CloseFor: time.Nanosecond, TermFor: grace}); err != nil {
+			p.Conn().Close()
+			drained.Wait()
+			return result{}, fmt.Errorf("stop %s: %w", c.argv[0], err)
+		}
+	}
+	drained.Wait() // all holders of the pipe have ended, or had their time
+	p.Conn().Close()
+	<-p.Gone()
+	var r result
+	r.output, r.dropped = out.take()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		r.timedOut = true
-		return r, nil
 	case ctx.Err() != nil:
-		return r, context.Cause(ctx)
-	case cmd.ProcessState != nil:
-		r.exit = exitCode(cmd.ProcessState)
-		return r, nil
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
-		r.missing = err.Error()
-		return r, nil
+		return result{}, context.Cause(ctx)
 	}
-	return r, fmt.Errorf("run %s: %w", cmd.Path, err)
+	st := p.Status()
+	if r.exit = st.Code; st.Signal != 0 {
+		r.exit = 128 + int(st.Signal)
+	}
+	return r, nil
+}
+
+// exitCode returns how a process ended as a shell would give it.
+func exitCode(ws syscall.WaitStatus) int {
+	if ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return ws.ExitStatus()
+}
+
+// lookPath returns the absolute path of a program that env's PATH finds.
+func lookPath(name string, env []string) (string, error) {
+	if filepath.IsAbs(name) {
+		return name, nil
+	}
+	if !strings.Contains(name, "/") {
+		for _, dir := range filepath.SplitList(getenv(env, "PATH")) {
+			if path := filepath.Join(dir, name); filepath.IsAbs(path) && executable(path) {
+				return path, nil
+			}
+		}
+	}
+	return "", &missingError{name, exec.ErrNotFound}
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}
+
+func getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// setenv returns env with the variable set, earlier values dropped.
+func setenv(env []string, name, value string) []string {
+	out := make([]string, 0, len(env)+1)
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, name+"=") {
+			out = append(out, kv)
+		}
+	}
+	return append(out, name+"="+value)
 }

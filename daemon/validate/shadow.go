@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/auralsp/aura/lspclient/change"
 )
@@ -36,15 +35,14 @@ type shadow struct {
 // order is what a shadow's first process is told through its pipe. The pipe
 // stays open: its end means that the parent is gone.
 type order struct {
-	Root    string // absolute folder that the overlay covers
-	Mount   string // absolute, existing, private folder to mount memory on
-	Size    int64  // bytes that staged files, temporary files and output may take
-	UserNS  bool
-	Files   []staged
-	Argv    []string // empty: only show that the shadow works
-	Env     []string
-	Dir     string
-	TempVar string // variable that names the folder for temporary files
+	Root   string // absolute folder that the overlay covers
+	Mount  string // absolute, existing, private folder to mount memory on
+	Size   int64  // bytes that staged files, temporary files and output may take
+	UserNS bool
+	Files  []staged
+	Argv   []string // absolute program first; empty: only show that the shadow works
+	Env    []string // TMPDIR is replaced
+	Dir    string
 }
 
 // staged is one file of a plan, with paths relative to the root.
@@ -161,14 +159,3 @@ func create(root *os.Root, path string, content []byte, mode fs.FileMode) error 
 func send(w io.Writer, v any) error { return gob.NewEncoder(w).Encode(v) }
 
 func receive(r io.Reader, v any) error { return gob.NewDecoder(r).Decode(v) }
-
-// setenv returns env with the variable set, earlier values dropped.
-func setenv(env []string, name, value string) []string {
-	out := make([]string, 0, len(env)+1)
-	for _, kv := range env {
-		if !strings.HasPrefix(kv, name+"=") {
-			out = append(out, kv)
-		}
-	}
-	return append(out, name+"="+value)
-}

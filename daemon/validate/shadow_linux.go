@@ -19,7 +19,7 @@ func (s *shadow) run(ctx context.Context, root string, files []staged, c command
 		return result{}, noShadow("this program was built without the helper that sets it up")
 	}
 	o := order{Root: root, Mount: s.mount, Size: s.size, Files: files,
-		Argv: c.argv, Env: c.env, Dir: c.dir, TempVar: "TMPDIR"}
+		Argv: c.argv, Env: c.env, Dir: c.dir}
 	if os.Geteuid() == 0 { // mounts of root's own keep access to files of every owner
 		r, err := s.start(ctx, o)
 		if refused := new(cloneError); !errors.As(err, &refused) {
@@ -72,24 +72,27 @@ func (s *shadow) start(ctx context.Context, o order) (result, error) {
 	sent := send(give, o)
 	var answer report
 	received := receive(take, &answer)
-	waited := cmd.Wait()
+	cmd.Wait() // the report says how the command ended, not the helper's status
 
 	var r result
 	r.output, r.dropped = out.take()
-	if ctx.Err() != nil {
-		return finish(ctx, cmd, r, waited)
-	}
-	if received != nil {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		r.timedOut = true
+		return r, nil
+	case ctx.Err() != nil:
+		return result{}, context.Cause(ctx)
+	case received != nil:
 		tail := r.output[max(0, len(r.output)-512):]
-		return result{}, noShadow("the helper ended early (%v, %s): %s", errors.Join(sent, received), cmd.ProcessState, tail)
-	}
-	if answer.NoShadow != "" {
+		return result{}, noShadow("its helper ended early (%v, %s): %s", errors.Join(sent, received), cmd.ProcessState, tail)
+	case answer.NoShadow != "":
 		return result{}, &NoShadowError{Reason: answer.NoShadow}
-	}
-	if answer.Full && answer.Exit != 0 {
+	case answer.Missing != "":
+		return result{}, &missingError{o.Argv[0], errors.New(answer.Missing)}
+	case answer.Full && answer.Exit != 0:
 		return result{}, noShadow("the build wrote more than %d MiB into the workspace", s.size>>20)
 	}
-	r.exit, r.missing = answer.Exit, answer.Missing
+	r.exit = answer.Exit
 	return r, nil
 }
 
@@ -113,8 +116,11 @@ func attributes(userNS bool) *syscall.SysProcAttr {
 	return attr
 }
 
-// lifeline ends this process when the pipe's other end is gone.
-func lifeline(r io.Reader) {
-	io.Copy(io.Discard, r)
-	os.Exit(1)
+// startLifeline ends this process, and with it all others of its name space,
+// when the other end of the pipe is gone.
+func startLifeline(r io.Reader) {
+	go func() {
+		io.Copy(io.Discard, r)
+		os.Exit(1)
+	}()
 }

@@ -1,0 +1,347 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/auralsp/aura/adapters"
+)
+
+// run is one request under way.
+type run struct {
+	*Validator
+	req     Request
+	outer   context.Context // the caller's
+	ctx     context.Context // with the time limit
+	cancel  context.CancelFunc
+	started time.Time
+	compare *comparison
+	base    state // of the real tree before the change; nil when it is not known
+	next    state // with the change
+
+	mu       sync.Mutex // guards the rest
+	verdicts []verdict
+	results  map[key][]problem // to be kept if the tree stayed as it was
+	planned  *lines
+	current  *lines
+}
+
+// verdict is what the checks of one unit say.
+type verdict struct {
+	fresh, existing, warnings []problem
+	commands                  []string
+	skipped                   string
+	timedOut                  bool
+	notes                     []string
+}
+
+// errTimedOut ends a unit whose check did not end in time.
+var errTimedOut = errors.New("the check did not end in time")
+
+func (v *Validator) begin(ctx context.Context, req Request) *run {
+	if req.Timeout <= 0 {
+		req.Timeout = DefaultTimeout
+	}
+	r := &run{
+		Validator: v, req: req, outer: ctx, started: time.Now(),
+		compare:  newComparison(req.Files, req.Renamed),
+		verdicts: make([]verdict, len(req.Units)),
+		results:  make(map[key][]problem),
+		planned:  newLines(req.Files),
+		current:  newLines(nil),
+	}
+	r.ctx, r.cancel = context.WithTimeout(ctx, req.Timeout)
+	return r
+}
+
+// observe reads the content of everything that a check reads, as far as that
+// is known; nil when it is too much to be worth it.
+func (r *run) observe() state {
+	folders := []string{r.req.Root}
+	for _, u := range r.req.Units {
+		for _, dir := range append([]string{u.Project.Root}, u.Project.Members...) {
+			if dir != "" && !slices.ContainsFunc(folders, func(f string) bool { return within(f, dir) }) {
+				folders = append(folders, dir)
+			}
+		}
+	}
+	st, err := r.inputs.read(r.ctx, folders)
+	if err != nil {
+		r.log.Info("results of checks are not kept", "root", r.req.Root, "reason", err)
+		return nil
+	}
+	return st
+}
+
+// each runs f for every unit, several at a time.
+func (r *run) each(f func(context.Context, Unit) (verdict, error)) error {
+	return r.eachIndex(func(ctx context.Context, _ int, u Unit) (verdict, error) { return f(ctx, u) })
+}
+
+func (r *run) eachIndex(f func(context.Context, int, Unit) (verdict, error)) error {
+	group, ctx := errgroup.WithContext(r.ctx)
+	group.SetLimit(parallel())
+	for n, u := range r.req.Units {
+		group.Go(func() error {
+			v, err := f(ctx, n, u)
+			if errors.Is(err, errTimedOut) {
+				v.timedOut, err = true, nil
+			}
+			if missing := new(missingError); errors.As(err, &missing) {
+				v.skipped, err = missing.Error(), nil
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.verdicts[n] = v
+			return err
+		})
+	}
+	err := group.Wait()
+	if err != nil && r.outer.Err() != nil {
+		return context.Cause(r.outer)
+	}
+	return err
+}
+
+// unit runs the checks of one project on the changed tree, in order, until one
+// of them finds new errors. before gives the errors that check i found before
+// the change; false means that it did not run then.
+func (r *run) unit(ctx context.Context, u Unit, st state, where string, exec func(command) (result, error),
+	before func(i int) ([]problem, bool, error)) (verdict, error) {
+	var v verdict
+	checks, err := u.Builder.Checks(ctx, r.req.Planned, u.Project, u.After)
+	if err != nil {
+		return v, fmt.Errorf("find out how %s is built: %w", u.Project.Root, err)
+	}
+	if len(checks) == 0 {
+		v.skipped = fmt.Sprintf("%s has no check that applies", r.relative(u.Project.Root))
+		return v, nil
+	}
+	for i, ck := range checks {
+		found, err := r.check(ctx, ck, st, r.planned, exec)
+		if missing := new(missingError); errors.As(err, &missing) {
+			v.skipped = missing.Error()
+			if ck.Install != "" {
+				v.skipped += "; install it with: " + ck.Install
+			}
+			return v, nil
+		}
+		if err != nil {
+			return v, err
+		}
+		v.commands = append(v.commands, strings.Join(ck.Argv, " "))
+		failed := make([]problem, 0, len(found))
+		for _, p := range found {
+			if p.Warning {
+				v.warnings = append(v.warnings, p)
+			} else if !v.holds(p) {
+				failed = append(failed, p)
+			}
+		}
+		if len(failed) == 0 {
+			continue
+		}
+		old, known, err := before(i)
+		if err != nil {
+			return v, err
+		}
+		if !known {
+			v.notes = append(v.notes, fmt.Sprintf("%s was not run before the change: all of its errors count as new", ck.Name))
+		}
+		fresh, existing := r.compare.split(old, failed)
+		v.existing = append(v.existing, existing...)
+		if v.fresh = fresh; len(fresh) > 0 {
+			return v, nil
+		}
+	}
+	return v, nil
+}
+
+// holds reports whether an earlier check of the unit found the error already.
+func (v *verdict) holds(p problem) bool {
+	return slices.ContainsFunc(v.existing, func(q problem) bool {
+		return q.Path == p.Path && q.Line == p.Line && q.Message == p.Message
+	})
+}
+
+// before returns the errors that check i of a unit finds on the real tree as
+// it is; false when there is no such check.
+func (r *run) before(ctx context.Context, u Unit, i int, exec func(command) (result, error)) ([]problem, bool, error) {
+	checks, err := u.Builder.Checks(ctx, r.req.Current, u.Project, u.Before)
+	if err != nil || i >= len(checks) {
+		return nil, false, err
+	}
+	found, err := r.check(ctx, checks[i], r.base, r.current, exec)
+	if err != nil {
+		return nil, false, err
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(p problem) bool { return p.Warning }), true, nil
+}
+
+// check returns what one command finds of a state of the tree.
+func (r *run) check(ctx context.Context, ck adapters.Check, st state, l *lines, exec func(command) (result, error)) ([]problem, error) {
+	c := command{dir: ck.Dir, env: setenv(append(r.req.Env[:len(r.req.Env):len(r.req.Env)], ck.Env...), "PWD", ck.Dir)}
+	program, err := lookPath(ck.Argv[0], c.env)
+	if err != nil {
+		return nil, err
+	}
+	c.argv = append([]string{program}, ck.Argv[1:]...)
+	var k key
+	if st != nil {
+		k = keyOf(st, c)
+		if found, ok := r.known.get(k); ok {
+			return found, nil
+		}
+	}
+	res, err := exec(c)
+	if err != nil {
+		return nil, err
+	}
+	if res.timedOut {
+		return nil, errTimedOut
+	}
+	parsed, err := ck.Parse(res.output, res.exit)
+	if err != nil {
+		return nil, fmt.Errorf("read the output of %s: %w", ck.Name, err)
+	}
+	if res.exit != 0 && !slices.ContainsFunc(parsed, func(p adapters.Problem) bool { return !p.Warning }) {
+		parsed = append(parsed, adapters.Problem{Message: failure(ck.Name, res)})
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := l.locate(parsed)
+	if st != nil && res.dropped == 0 {
+		r.results[k] = found
+	}
+	return found, nil
+}
+
+// failure describes a command that failed without naming a place.
+func failure(name string, res result) string {
+	tail := strings.TrimSpace(string(res.output[max(0, len(res.output)-1024):]))
+	return strings.TrimSpace(fmt.Sprintf("%s failed with exit status %d: %s", name, res.exit, tail))
+}
+
+// outcome joins the verdicts. real is the state of the real tree when the
+// request began: results are kept only if it stayed so.
+func (r *run) outcome(where string, real state) Outcome {
+	out := Outcome{Took: time.Since(r.started)}
+	var skipped []string
+	for _, v := range r.verdicts {
+		out.New = append(out.New, plain(v.fresh)...)
+		out.Existing = append(out.Existing, plain(v.existing)...)
+		out.Warnings = append(out.Warnings, plain(v.warnings)...)
+		out.Notes = append(out.Notes, v.notes...)
+		out.TimedOut = out.TimedOut || v.timedOut
+		for _, c := range v.commands {
+			if !slices.Contains(out.Commands, c) {
+				out.Commands = append(out.Commands, c)
+			}
+		}
+		if v.skipped != "" && !slices.Contains(skipped, v.skipped) {
+			skipped = append(skipped, v.skipped)
+		}
+	}
+	out.Skipped = strings.Join(skipped, "; ")
+	if len(r.req.Units) == 0 {
+		out.Skipped = "no changed file belongs to a project that can be built"
+	}
+	if len(out.Commands) > 0 || out.TimedOut {
+		out.Where = where
+	}
+	out.Success = len(out.Commands) > 0 && len(out.New) == 0 && !out.TimedOut
+	if real == nil || len(r.results) == 0 {
+		return out
+	}
+	now := r.observe()
+	if maps.Equal(real, now) {
+		r.known.put(r.results)
+	} else if where == InPlace && now != nil {
+		out.Notes = append(out.Notes, r.foreign(real, now)...)
+	}
+	return out
+}
+
+// maxForeign bounds the files that are named.
+const maxForeign = 10
+
+// foreign names the files that changed while the checks ran.
+func (r *run) foreign(before, after state) []string {
+	var notes []string
+	for _, path := range slices.Sorted(maps.Keys(after)) {
+		if h, ok := before[path]; !ok || h != after[path] {
+			notes = append(notes, r.relative(path)+" was written while the build ran")
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(before)) {
+		if _, ok := after[path]; !ok {
+			notes = append(notes, r.relative(path)+" was removed while the build ran")
+		}
+	}
+	if len(notes) > maxForeign {
+		notes = append(notes[:maxForeign], fmt.Sprintf("and %d more files changed while the build ran", len(notes)-maxForeign))
+	}
+	return notes
+}
+
+func (r *run) relative(path string) string {
+	if rel, err := filepath.Rel(r.req.Root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+func plain(in []problem) []adapters.Problem {
+	out := make([]adapters.Problem, 0, len(in))
+	for _, p := range in {
+		out = append(out, p.Problem)
+	}
+	return out
+}
+
+// cache holds the latest results by key.
+type cache struct {
+	mu    sync.Mutex // guards the rest
+	found map[key][]problem
+	order []key // oldest first
+}
+
+// maxKnown bounds the results that are kept; maxProblems those with many errors.
+const (
+	maxKnown    = 256
+	maxProblems = 2000
+)
+
+func newCache() *cache { return &cache{found: make(map[key][]problem)} }
+
+func (c *cache) get(k key) ([]problem, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok := c.found[k]
+	return found, ok
+}
+
+func (c *cache) put(results map[key][]problem) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, found := range results {
+		if _, ok := c.found[k]; ok || len(found) > maxProblems {
+			continue
+		}
+		c.found[k] = found
+		c.order = append(c.order, k)
+	}
+	for len(c.order) > maxKnown {
+		delete(c.found, c.order[0])
+		c.order = c.order[1:]
+	}
+}
