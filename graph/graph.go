@@ -54,11 +54,12 @@ type Symbol struct {
 	Language   string   // id of the language, "go"
 	Project    string   // root of the build unit, relative to the workspace with "/", "." for the workspace itself
 	Name       string   // as written: "Save"
-	Qualified  string   // within the project: "store.Order.Save"
+	Qualified  string   // within the project: "store.Order.Save"; a parser fills it within the file, Identify puts the namespace before it
+	Alias      string   // a second qualified name, when sources call its namespace otherwise than the tools do; else empty
 	Container  string   // qualified name of what encloses it: "store.Order"; empty at top level
 	Kind       Kind     //
 	Signature  string   // one line, as people read it: "func (o *Order) Save(ctx context.Context) error"
-	Params     []string // parameter types as written; part of the ID
+	Params     []string // parameter types as written; part of the ID; nil when it takes no parameter list
 	Results    []string // result types as written
 	Visibility string   // public, internal, protected, private
 	Modifiers  []string // static, abstract, async, pointer, …

@@ -21,6 +21,11 @@ type Spec struct {
 	// Parse reads a file. A broken file gives what can be read and Tree.Errors;
 	// err is for content that cannot be read at all.
 	Parse func(path string, content []byte) (*Tree, error)
+	// Namespace returns the qualified name, within the project at root, of what
+	// the file's top level stands in, and the same as sources write it when that
+	// differs. nil means that files have no namespace.
+	Namespace func(root, path string, t *Tree) (name, alias string)
+	Separator string // between the parts of a qualified name
 }
 
 // Tree is what syntax says of one file. Spans are byte offsets into the
@@ -69,32 +74,28 @@ type Problem struct {
 	Message string
 }
 
-// At returns the innermost declaration whose name holds the offset, else the
-// innermost whose whole range does; ok is false when none does.
-func (t *Tree) At(offset int) (sym graph.Symbol, ok bool) {
-	for _, s := range t.Symbols {
-		if s.NameSpan.Contains(offset) {
-			return s, true
-		}
-	}
-	return t.Enclosing(offset)
+// Place says where a file stands, for the ids of its symbols.
+type Place struct {
+	Language string // id of the language
+	Root     string // absolute folder of the build unit
+	Project  string // the same relative to the workspace with "/", "." for the workspace itself
 }
 
-// Enclosing returns the innermost declaration that is not local and whose
-// range holds the offset.
-func (t *Tree) Enclosing(offset int) (sym graph.Symbol, ok bool) {
-	for _, s := range t.Symbols {
-		if s.Local || !s.Whole.Contains(offset) {
-			continue
-		}
-		if !ok || s.Whole.End-s.Whole.Start <= sym.Whole.End-sym.Whole.Start {
-			sym, ok = s, true
-		}
+// Read parses a file within MaxFile bytes and identifies its symbols.
+func (s *Spec) Read(path string, content []byte, at Place) (*Tree, error) {
+	t, err := s.ParseFile(path, content)
+	if err != nil {
+		return nil, err
 	}
-	return sym, ok
+	home := graph.Home{Language: at.Language, Project: at.Project, Separator: s.Separator}
+	if s.Namespace != nil {
+		home.Namespace, home.Alias = s.Namespace(at.Root, path, t)
+	}
+	graph.Identify(t.Symbols, content, home)
+	return t, nil
 }
 
-// Parse reads a file by its Spec within MaxFile bytes.
+// ParseFile reads a file by its Spec within MaxFile bytes; its symbols have no ids.
 func (s *Spec) ParseFile(path string, content []byte) (*Tree, error) {
 	if len(content) > MaxFile {
 		return nil, fmt.Errorf("%s: %d bytes are more than the %d that are parsed", path, len(content), MaxFile)
