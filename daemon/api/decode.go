@@ -180,7 +180,7 @@ func readObject(raw json.RawMessage) ([]entry, error) {
 	if _, err := dec.Token(); err != nil {
 		return nil, Errorf(InvalidArgument, "parameters are not valid JSON: %v", err)
 	}
-	if dec.More() {
+	if rest := bytes.TrimSpace(raw[dec.InputOffset():]); len(rest) > 0 {
 		return nil, Errorf(InvalidArgument, "there is text after the parameters")
 	}
 	return out, nil

@@ -77,6 +77,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"list instead of object", "rename", `["A","B"]`, `parameters must be a JSON object, not ["A","B"]`, ""},
 		{"broken JSON", "undo", `{"undoToken":`, `not valid JSON`, ""},
 		{"text after", "undo", `{"undoToken":"T"} {}`, `text after the parameters`, ""},
+		{"brace after", "undo", `{"undoToken":"T"}}`, `text after the parameters`, ""},
 		{"bad UTF-8", "undo", "{\"undoToken\":\"\xff\"}", `not valid UTF-8`, ""},
 		{"lone surrogate", "undo", `{"undoToken":"\ud800x"}`, `half of a surrogate pair`, ""},
 		{"low surrogate alone", "undo", `{"undoToken":"\uDC00"}`, `half of a surrogate pair`, ""},
