@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -131,8 +132,10 @@ func Identify(symbols []Symbol, content []byte, h Home) {
 		owner := ownerOf(symbols, owners, s.NameSpan.Start)
 		within := s.Qualified
 		if owner == nil {
+			// It belongs to the file alone: an import's name.
 			s.Qualified = join(h.Namespace, within, h.Separator)
-			s.ID = MakeLocalID(MakeID(Identity{Language: h.Language, Project: h.Project, Qualified: h.Namespace}), within, local[key{"", within}], nil)
+			file := MakeID(Identity{Language: h.Language, Project: h.Project, Qualified: h.Namespace})
+			s.ID = MakeLocalID(file, within, local[key{"", within}], []byte(filepath.Base(s.Path)+"\n"+s.Signature))
 			local[key{"", within}]++
 			continue
 		}

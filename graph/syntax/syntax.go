@@ -32,12 +32,15 @@ type Spec struct {
 // content that was parsed. It is immutable and safe for concurrent use.
 type Tree struct {
 	Path    string
-	Package string         // the package, module or namespace clause as written
-	Symbols []graph.Symbol // declarations, locals and parameters included, in order of position; ID, Project and Language are filled by the caller's Identify
-	Idents  []Ident        // every identifier occurrence in code, in order
-	Tokens  []Token        // comments and string literals, in order
-	Imports []Import
-	Errors  []Problem
+	Package string // the package, module or namespace clause as written
+	// Constraint is the condition under which the file is part of a build, as
+	// the language writes it; empty means always.
+	Constraint string
+	Symbols    []graph.Symbol // declarations, locals and parameters included, in order of position; ID, Project and Language are filled by the caller's Identify
+	Idents     []Ident        // every identifier occurrence in code, in order
+	Tokens     []Token        // comments and string literals, in order
+	Imports    []Import
+	Errors     []Problem
 }
 
 // Ident is one occurrence of an identifier in code.
