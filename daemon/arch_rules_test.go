@@ -224,7 +224,7 @@ func (tr *tree) checkCode(name string, f *file, report func(at, format string, a
 			clock = spec.Name.Name
 		}
 	}
-	language := !f.test && !strings.HasPrefix(name, "adapters/")
+	language := !f.test && !strings.HasPrefix(name, "adapters/") && !strings.HasPrefix(name, "lspclient/lsptest/")
 	tags := map[*ast.BasicLit]bool{}
 	for _, decl := range f.ast.Decls {
 		within := ""
