@@ -231,3 +231,10 @@ func (c *Client) Shutdown(ctx context.Context) error {
 
 // Close closes the connection at once and waits for its goroutines.
 func (c *Client) Close() error { return c.conn.Close() }
+
+// Marshal encodes params as Call and Notify do.
+func Marshal(v any) ([]byte, error) { return wire.Marshal(v) }
+
+// Unmarshal decodes an answer, or the params of an Event, as Call does. The
+// strings of the decoded value share one copy of data.
+func Unmarshal(data []byte, v any) error { return wire.Unmarshal(data, v) }
