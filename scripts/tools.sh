@@ -25,8 +25,8 @@ if [ ! -x "$cache/gopls" ]; then
 	(cd "$staging" && env -u GOFLAGS CGO_ENABLED=0 GOBIN="$staging" go install "golang.org/x/tools/gopls@$version")
 	"$staging/gopls" version >/dev/null
 	# Another checkout may have been faster; either result is the same.
-	mv -T "$staging" "$cache" 2>/dev/null || [ -x "$cache/gopls" ]
-	chmod 755 "$cache"
+	mkdir -p "$cache"
+	mv -f "$staging/gopls" "$cache/gopls"
 fi
 
 mkdir -p .tools/bin

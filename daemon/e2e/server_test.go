@@ -1,0 +1,235 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/auralsp/aura/daemon/api"
+)
+
+// stoppedDeadline is how long a question about a server that does not move may
+// take until it is refused; see README "What you can rely on".
+const stoppedDeadline = 60 * time.Second
+
+// serverPID returns the process of the one running server.
+func (w *world) serverPID(t testing.TB) int {
+	t.Helper()
+	for _, s := range w.status(t).Servers {
+		if s.PID != 0 {
+			return s.PID
+		}
+	}
+	t.Fatal("no server runs")
+	return 0
+}
+
+// TestP02_ServerMissing asks where there is no server to be found.
+func TestP02_ServerMissing(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	w.stop(t)
+	for i, v := range w.env {
+		if strings.HasPrefix(v, "PATH=") {
+			w.env[i] = "PATH=" + withoutServer(t, w)
+		}
+	}
+	before := snapshot(t, dir)
+	got := refused(t, w.call(t, "aura_rename_symbol", rename("Order", "Purchase"), nil), api.ServerUnavailable)
+	if !strings.Contains(encode(t, got), "auractl install") {
+		t.Errorf("no command that installs it: %v", got)
+	}
+	unchanged(t, dir, before)
+	if r := w.aura(t, "doctor", "--json"); !strings.Contains(r.stdout, "missing") {
+		t.Errorf("doctor: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
+	}
+}
+
+// withoutServer is a PATH with the go command and the shell's programs, but no server.
+func withoutServer(t testing.TB, w *world) string {
+	t.Helper()
+	var kept []string
+	for _, v := range w.env {
+		path, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(path) {
+			if _, err := os.Stat(filepath.Join(dir, "gopls")); err != nil {
+				kept = append(kept, dir)
+			}
+		}
+	}
+	return strings.Join(kept, string(os.PathListSeparator))
+}
+
+// TestP01_ServerCannotRun finds a program that is no server.
+func TestP01_ServerCannotRun(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	w.stop(t)
+	shim := filepath.Join(w.dir, "shim")
+	write(t, filepath.Join(shim, "gopls"), "#!/bin/sh\necho this is no server >&2\nexit 3\n")
+	if err := os.Chmod(filepath.Join(shim, "gopls"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range w.env {
+		if strings.HasPrefix(v, "PATH=") {
+			w.env[i] = "PATH=" + shim + string(os.PathListSeparator) + withoutServer(t, w)
+		}
+	}
+	got := w.call(t, "aura_rename_symbol", rename("Order", "Purchase"), nil)
+	if got == nil || got.Code != api.ServerUnavailable && got.Code != api.ServerCrashed {
+		t.Fatalf("refused as %v, want SERVER_UNAVAILABLE or SERVER_CRASHED", got)
+	}
+	if !strings.Contains(encode(t, got), "this is no server") {
+		t.Errorf("the server's own words are lost: %s", encode(t, got))
+	}
+}
+
+// TestP10_ServerKilled kills the server between two questions.
+func TestP10_ServerKilled(t *testing.T) {
+	dir := module(t, cobra)
+	w := newWorld(t, dir)
+	var before, after api.Places
+	start := time.Now()
+	w.must(t, "aura_references", map[string]any{"symbolName": "Command", "symbolKind": "type", "limit": all}, &before)
+	cold := time.Since(start)
+	w.kill(t, w.serverPID(t))
+	start = time.Now()
+	w.must(t, "aura_references", map[string]any{"symbolName": "Command", "symbolKind": "type", "limit": all}, &after)
+	if took := time.Since(start); took > 2*cold+2*time.Second {
+		t.Errorf("the answer after the kill took %v; cold it took %v", took, cold)
+	}
+	if before.Total == 0 || after.Total != before.Total || !after.Complete {
+		t.Errorf("%d places before the kill, %d after it (complete: %v)", before.Total, after.Total, after.Complete)
+	}
+}
+
+// TestP06_ServerStopped stops the server with a signal: it reads nothing and
+// says nothing, for ever.
+func TestP06_ServerStopped(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	var places api.Places
+	w.must(t, "aura_references", map[string]any{"symbolName": "Order", "limit": all}, &places)
+	before := snapshot(t, dir)
+	pid := w.serverPID(t)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	got := refused(t, w.call(t, "aura_rename_symbol", rename("Order", "Purchase"), nil), api.ServerTimeout)
+	if took := time.Since(start); took > stoppedDeadline {
+		t.Errorf("refused after %v; the deadline is %v", took, stoppedDeadline)
+	}
+	t.Logf("refused after %v: %v", time.Since(start).Round(time.Millisecond), got)
+	unchanged(t, dir, before)
+	// The stuck server was replaced.
+	var again api.Places
+	w.must(t, "aura_references", map[string]any{"symbolName": "Order", "limit": all}, &again)
+	if again.Total != places.Total {
+		t.Errorf("%d places, %d before", again.Total, places.Total)
+	}
+}
+
+// TestTimeoutAndCancel bound a question that would wait for a stopped server.
+func TestTimeoutAndCancel(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	w.must(t, "aura_references", map[string]any{"symbolName": "Order"}, nil)
+	pid := w.serverPID(t)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+
+	r := w.aura(t, "--timeout", "700ms", "call", "aura_references", `{"symbolName":"Order"}`)
+	got, err := r.answer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused(t, got, api.Timeout)
+	if r.took > 10*time.Second {
+		t.Errorf("took %v", r.took)
+	}
+
+	c := w.dial(t)
+	id := c.post("aura_references", map[string]any{"workspace": dir, "symbolName": "Order"})
+	c.line(map[string]any{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": map[string]any{"id": id}})
+	answer := c.wait(id)
+	if answer.Error == nil || answer.Error.Code != -32800 || answer.Error.Data == nil || answer.Error.Data.Code != api.Cancelled {
+		t.Errorf("cancelled: %+v", answer)
+	}
+}
+
+// TestOverloaded asks a stopped server more than its queue holds.
+func TestOverloaded(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	w.must(t, "aura_references", map[string]any{"symbolName": "Order"}, nil)
+	pid := w.serverPID(t)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	c := w.dial(t)
+	const flood = 2000
+	first := c.post("aura_references", map[string]any{"workspace": dir, "symbolName": "Order"})
+	for range flood - 1 {
+		c.post("aura_references", map[string]any{"workspace": dir, "symbolName": "Order"})
+	}
+	overloaded, answered := 0, 0
+	var once sync.Once
+	for id := first; id < first+flood; id++ {
+		r := c.waitAny()
+		answered++
+		switch {
+		case r.Error != nil && r.Error.Data != nil && r.Error.Data.Code == api.Overloaded:
+			overloaded++
+			// Enough is proven: let the rest be answered.
+			once.Do(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+		case r.Error != nil:
+			t.Fatalf("answer %d: %+v", answered, r.Error)
+		}
+	}
+	if overloaded == 0 {
+		t.Errorf("%d requests at once to a stopped server, and none was OVERLOADED", flood)
+	}
+	t.Logf("%d of %d requests were OVERLOADED, all others answered", overloaded, flood)
+}
+
+// TestServerKeepsDying kills every server as soon as it runs.
+func TestServerKeepsDying(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	w.must(t, "aura_references", map[string]any{"symbolName": "Order"}, nil)
+	before := snapshot(t, dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	var killer sync.WaitGroup
+	killer.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				for pid, line := range w.processes() {
+					if program, _, _ := strings.Cut(line, " "); filepath.Base(program) == "gopls" {
+						_ = syscall.Kill(pid, syscall.SIGKILL)
+					}
+				}
+			}
+		}
+	})
+	got := w.call(t, "aura_rename_symbol", rename("Order", "Purchase"), nil)
+	cancel()
+	killer.Wait()
+	refused(t, got, api.ServerCrashed)
+	unchanged(t, dir, before)
+}
