@@ -22,6 +22,7 @@ import (
 type bare struct {
 	root  string
 	stdin io.WriteCloser
+	stop  func() // ends the server; may be called again
 
 	mu      sync.Mutex // guards what follows, and writes to stdin
 	next    int
@@ -54,11 +55,12 @@ func startBare(t testing.TB, gopls, root string, env []string) *bare {
 	b := &bare{root: root, stdin: stdin, waiting: map[string]chan reply{}}
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(bufio.NewReaderSize(stdout, 1<<20)) })
-	t.Cleanup(func() {
+	b.stop = sync.OnceFunc(func() {
 		cancel()
 		reader.Wait()
 		_ = cmd.Wait() // killed
 	})
+	t.Cleanup(b.stop)
 	b.call(t, "initialize", map[string]any{
 		"processId":        nil,
 		"rootUri":          uri(root),

@@ -93,7 +93,9 @@ func TestE16_TwoAtOnce(t *testing.T) {
 	failures := make([]error, len(orders))
 	var both sync.WaitGroup
 	for i, params := range orders {
-		both.Go(func() { results[i], failures[i] = w.command(context.Background(), "", "call", "aura_rename_symbol", params) })
+		both.Go(func() {
+			results[i], failures[i] = w.command(context.Background(), "", "call", "aura_rename_symbol", params)
+		})
 	}
 	both.Wait()
 	var undos []string
