@@ -81,6 +81,8 @@ func mountShadow(o order) error {
 	// programs that ask for their own id in the old one still work.
 	_ = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 
+	// A lower layer does not show what is mounted inside it, and a user's name
+	// space is refused one with such mounts altogether.
 	if inside, err := mountsBelow(o.Root); err != nil {
 		return err
 	} else if inside != "" {

@@ -194,6 +194,29 @@ func TestShadow_LinkOutOfTheRoot(t *testing.T) {
 	}
 }
 
+// An overlay does not show what is mounted inside the folder that it covers: a
+// build in it would miss those files.
+func TestShadow_MountInsideTheRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // nobody else may mount for the test; it runs as root in CI
+	}
+	root := t.TempDir()
+	inner := filepath.Join(root, "a volume", "x")
+	if err := os.MkdirAll(inner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", inner, "tmpfs", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Unmount(inner, 0)
+	runShadow(t, func(t *testing.T, run func(string, []staged, command) (result, error)) {
+		_, err := run(root, nil, command{argv: []string{program(t, "true")}, dir: root})
+		if refused := new(NoShadowError); !errors.As(err, &refused) || !strings.Contains(refused.Reason, inner) {
+			t.Errorf("got %v, want a NoShadowError that names %s", err, inner)
+		}
+	})
+}
+
 func TestShadow_ReasonsForPlace(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "a"), "a")
