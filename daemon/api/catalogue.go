@@ -95,7 +95,7 @@ func unknownMethod(method string) error {
 	c := catalogue()
 	names := slices.Clone(c.tools)
 	for _, s := range c.specs {
-		names = append(names, s.Methods()...)
+		names = append(append(names, s.Name), s.Methods()...)
 	}
 	e.Suggestions = Nearest(method, names, 3)
 	if len(e.Suggestions) > 0 {

@@ -1,0 +1,108 @@
+package serve
+
+import (
+	"net"
+	"sync"
+)
+
+// outbox holds the messages that wait for the client to read them. It is safe
+// for concurrent use; one goroutine takes.
+type outbox struct {
+	limit int // bytes that may wait before a further message counts as too much
+
+	mu     sync.Mutex // guards what follows
+	items  []outItem
+	bytes  int
+	closed bool
+
+	wake  chan struct{} // something was put or the box was closed
+	space chan struct{} // something was taken
+}
+
+type outItem struct {
+	key  string // a later notification with the same key replaces one that still waits
+	data []byte
+}
+
+func newOutbox(limit int) *outbox {
+	return &outbox{limit: limit, wake: make(chan struct{}, 1), space: make(chan struct{}, 1)}
+}
+
+// put adds a framed message and reports whether there was room: false means
+// that the client does not read.
+func (o *outbox) put(key string, data []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return true // nobody waits for it
+	}
+	if key != "" {
+		for i := range o.items {
+			if o.items[i].key == key {
+				o.bytes += len(data) - len(o.items[i].data)
+				o.items[i].data = data
+				return true
+			}
+		}
+	}
+	if o.bytes > o.limit {
+		return false
+	}
+	o.items = append(o.items, outItem{key, data})
+	o.bytes += len(data)
+	signal(o.wake)
+	return true
+}
+
+// take waits for messages and returns all of them; ok is false when the box is
+// closed and empty.
+func (o *outbox) take() (bufs net.Buffers, ok bool) {
+	for {
+		o.mu.Lock()
+		if len(o.items) > 0 {
+			for _, it := range o.items {
+				bufs = append(bufs, it.data)
+			}
+			o.items = o.items[:0]
+			o.mu.Unlock()
+			return bufs, true
+		}
+		closed := o.closed
+		o.mu.Unlock()
+		if closed {
+			return nil, false
+		}
+		<-o.wake
+	}
+}
+
+// written frees the room of what take returned.
+func (o *outbox) written(n int) {
+	o.mu.Lock()
+	o.bytes -= n
+	o.mu.Unlock()
+	signal(o.space)
+}
+
+// crowded reports whether half of the room is taken: no further request starts then.
+func (o *outbox) crowded() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.closed && o.bytes > o.limit/2
+}
+
+// close lets take return what is left and then end.
+func (o *outbox) close() {
+	o.mu.Lock()
+	o.closed = true
+	o.mu.Unlock()
+	signal(o.wake)
+	signal(o.space)
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
