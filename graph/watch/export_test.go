@@ -1,0 +1,8 @@
+package watch
+
+// Stall keeps notifications of the root from being taken off the kernel's
+// queue until the returned func is called.
+func Stall(r *Root) (release func()) {
+	r.mu.Lock()
+	return r.mu.Unlock
+}

@@ -1,0 +1,19 @@
+package watch
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+// kqueue needs an open file for everything watched; the poller is used instead.
+const canNotify = false
+
+// StampOf returns the stamp that info holds; info must come from package os.
+func StampOf(info fs.FileInfo) Stamp {
+	s := Stamp{Mode: info.Mode(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.ID = ID{Dev: uint64(st.Dev), Ino: st.Ino}
+		s.Ctime = st.Ctimespec.Nano()
+	}
+	return s
+}

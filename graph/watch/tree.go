@@ -1,0 +1,269 @@
+package watch
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// tree is what a root's goroutine knows of its folders.
+type tree struct {
+	r       *Root
+	byPath  map[string]*node
+	polled  int
+	reason  string // why some are polled
+	skipped int
+
+	pending         map[string]struct{}
+	full            bool // pending is everything there is
+	firstAt, lastAt time.Time
+	lost, lostNow   bool
+
+	nextPoll time.Time
+}
+
+// node is a followed folder.
+type node struct {
+	path     string
+	parent   *node
+	children map[string]*node // by name
+	watch    *handle          // nil when it is polled or unreadable
+	polled   bool
+	closed   bool             // unreadable
+	entries  map[string]Stamp // of what is in it, when it is polled
+}
+
+func (t *tree) owes() bool { return len(t.pending) > 0 || t.full || t.lostNow }
+
+func (t *tree) report() RootStatus {
+	return RootStatus{
+		Root: t.r.path, Dirs: len(t.byPath), Polled: t.polled, Reason: t.reason, Skipped: t.skipped, Lost: t.lost,
+	}
+}
+
+func (t *tree) add(path string) {
+	t.lastAt = time.Now()
+	if !t.owes() {
+		t.firstAt = t.lastAt
+	}
+	t.pending[path] = struct{}{}
+}
+
+// rebuild forgets everything and looks at the whole root again.
+func (t *tree) rebuild() {
+	t.drop()
+	clear(t.pending)
+	there, err := Lstat(t.r.path)
+	if err != nil || there.ID != t.r.id {
+		t.lose()
+		return
+	}
+	t.lost = false
+	t.enter(t.r.path, nil)
+	t.full = true
+}
+
+// lose notes that the root is gone.
+func (t *tree) lose() {
+	t.drop()
+	clear(t.pending)
+	t.full = false
+	if !t.lost {
+		t.lost, t.lostNow = true, true
+	}
+	t.nextPoll = time.Now().Add(t.r.w.opts.PollInterval)
+}
+
+// drop ends all watches of the root.
+func (t *tree) drop() {
+	for _, n := range t.byPath {
+		if n.watch != nil {
+			t.r.w.dirs.release(n.watch)
+		}
+	}
+	clear(t.byPath)
+	t.polled, t.skipped, t.reason = 0, 0, ""
+}
+
+// handle takes one notification.
+func (t *tree) handle(ev fsnotify.Event) {
+	if t.lost {
+		return
+	}
+	known := t.byPath[ev.Name]
+	switch {
+	case ev.Name == t.r.path:
+		if ev.Has(fsnotify.Remove) || ev.Has(fsnotify.Rename) {
+			t.lose()
+		}
+		return
+	case ev.Has(fsnotify.Remove), ev.Has(fsnotify.Rename), ev.Has(fsnotify.Create):
+		// News may be older than what is known, and later news of the same name
+		// may be lost with the watch that it came by: so look, whatever it says.
+		if known != nil && !ev.Has(fsnotify.Create) {
+			t.leave(known, true)
+			known = nil
+		}
+		if t.arrived(ev.Name, known) {
+			return
+		}
+	case known != nil: // Chmod of a folder
+		if known.closed {
+			t.leave(known, false)
+			t.enter(ev.Name, known.parent)
+		}
+		return
+	}
+	if !t.r.rules.Ignore(ev.Name, known != nil) {
+		t.add(ev.Name)
+	}
+}
+
+// arrived takes the news of a new name; it reports whether that is a folder,
+// which is entered.
+func (t *tree) arrived(path string, known *node) bool {
+	there, err := Lstat(path)
+	if err != nil || !there.Mode.IsDir() {
+		if known != nil {
+			t.leave(known, true)
+		}
+		return false
+	}
+	if known != nil && known.watch != nil && known.watch.id == there.ID && t.r.w.dirs.alive(known.watch) {
+		return true // found by listing its parent already
+	}
+	if known != nil {
+		t.leave(known, true)
+	}
+	parent := t.byPath[filepath.Dir(path)]
+	if parent != nil {
+		t.add(path) // something known may have been here before
+		t.enter(path, parent)
+	}
+	return true
+}
+
+// leave forgets a folder and all below it. With gone the folder has left its
+// path, so that its watches are ended for every root.
+func (t *tree) leave(n *node, gone bool) {
+	if n.parent != nil {
+		delete(n.parent.children, filepath.Base(n.path))
+	}
+	for stack := []*node{n}; len(stack) > 0; {
+		n, stack = stack[len(stack)-1], stack[:len(stack)-1]
+		for _, c := range n.children {
+			stack = append(stack, c)
+		}
+		switch {
+		case n.watch != nil && gone:
+			t.r.w.dirs.kill(n.watch)
+		case n.watch != nil:
+			t.r.w.dirs.release(n.watch)
+		case n.polled:
+			t.polled--
+		case n.closed:
+			t.skipped--
+		}
+		delete(t.byPath, n.path)
+	}
+}
+
+// enter follows a folder and all below it, and adds every file to what is
+// pending. The watch comes first, then the list, so that nothing falls between.
+func (t *tree) enter(path string, parent *node) {
+	type place struct {
+		path   string
+		parent *node
+	}
+	for stack := []place{{path, parent}}; len(stack) > 0 && t.r.ctx.Err() == nil; {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if at.path != t.r.path && t.r.rules.Ignore(at.path, true) {
+			continue
+		}
+		n := t.follow(at.path, at.parent)
+		if n == nil {
+			continue
+		}
+		list, err := os.ReadDir(at.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.close(n)
+		}
+		for _, e := range list {
+			child := filepath.Join(at.path, e.Name())
+			if n.polled {
+				n.note(child, e.Name())
+			}
+			switch {
+			case e.IsDir():
+				stack = append(stack, place{child, n})
+			case !interesting(e.Type()):
+			case !t.r.rules.Ignore(child, false):
+				t.add(child)
+			}
+		}
+	}
+}
+
+// interesting leaves out what must never be opened: pipes, sockets, devices.
+func interesting(mode fs.FileMode) bool {
+	return mode.IsRegular() || mode&fs.ModeSymlink != 0
+}
+
+// follow makes the node of a folder and watches it, or marks it to be polled.
+// It returns nil when there is no such folder any more, or there are too many.
+func (t *tree) follow(path string, parent *node) *node {
+	if n := t.byPath[path]; n != nil {
+		t.leave(n, false)
+	}
+	if len(t.byPath) >= t.r.w.opts.MaxDirs {
+		t.skipped++
+		t.reason = "the root has too many folders"
+		return nil
+	}
+	n := &node{path: path, parent: parent, children: map[string]*node{}}
+	if t.r.w.fs == nil {
+		t.pollNode(n, t.r.w.why)
+	} else {
+		h, err := t.r.w.dirs.acquire(path)
+		var notFolder *notFolderError
+		switch {
+		case err == nil:
+			n.watch = h
+		case errors.Is(err, fs.ErrNotExist), errors.As(err, &notFolder):
+			return nil
+		case exhausted(err):
+			t.pollNode(n, "the kernel's watches are used up (fs.inotify.max_user_watches): "+err.Error())
+		case errors.Is(err, fs.ErrPermission):
+			t.close(n)
+		default:
+			t.pollNode(n, err.Error())
+		}
+	}
+	t.byPath[path] = n
+	if parent != nil {
+		parent.children[filepath.Base(path)] = n
+	}
+	return n
+}
+
+// close marks a folder that cannot be read.
+func (t *tree) close(n *node) {
+	if n.closed {
+		return
+	}
+	if n.polled {
+		n.polled, n.entries = false, nil
+		t.polled--
+	}
+	if n.watch != nil {
+		t.r.w.dirs.release(n.watch)
+		n.watch = nil
+	}
+	n.closed = true
+	t.skipped++
+}
