@@ -96,6 +96,9 @@ func (b *outbox) take(spare [][]byte) [][]byte {
 func (b *outbox) wrote(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed {
+		return // and so is room
+	}
 	b.bytes -= n
 	close(b.room)
 	b.room = make(chan struct{})
