@@ -103,6 +103,8 @@ type Install struct {
 // Site is where a server is to run.
 type Site struct {
 	Root    string                                // absolute folder of the project
+	Marker  string                                // of the project
+	Members []string                              // of the project
 	Trusted bool                                  // the user trusts the workspace
 	Env     map[string]string                     // the client's values of the names in Engine.Env, PATH and HOME
 	Command []string                              // from the user's configuration, replaces the look-up

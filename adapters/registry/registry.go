@@ -1,0 +1,14 @@
+// Package registry is the list of the languages that Aura knows.
+//
+// It owns the list and nothing else, and starts no goroutines.
+package registry
+
+import (
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/golang"
+)
+
+// Languages returns every language, in the order in which doctor lists them.
+func Languages() []adapters.Adapter {
+	return []adapters.Adapter{golang.New()}
+}
