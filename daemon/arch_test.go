@@ -33,7 +33,7 @@ var layers = map[string]pkg{
 	"graph/store":      {1, "graph", "the database's schema and codec"},
 	"graph/search":     {1, "graph", "names, chunks, ranking"},
 	"daemon/serve":     {1, "daemon/api", "the socket; gets a dispatch func, so it must not know operations"},
-	"daemon/client":    {1, "daemon/api", "typed client; starts the daemon"},
+	"daemon/client":    {1, "daemon/api daemon/config", "typed client; starts the daemon, whose socket config places"},
 	"daemon/session":   {1, "daemon/api", "sessions and the tracker"},
 
 	"lspclient":    {2, "lspclient/wire *", "one connection to one server; must not know which, nor processes"},
@@ -70,7 +70,7 @@ var layers = map[string]pkg{
 		"wires everything; client, mcp and agent live in auractl's process"},
 
 	"cmd/aurad":   {8, "daemon daemon/api daemon/config", "main only"},
-	"cmd/auractl": {8, "daemon/api daemon/client daemon/mcp daemon/agent", "the command line; no cgo and no database, so that its help needs nothing"},
+	"cmd/auractl": {8, "daemon/api daemon/config daemon/client daemon/mcp daemon/agent", "the command line; no cgo and no database, so that its help needs nothing"},
 
 	"daemon/e2e": {9, "", "end-to-end tests of the built programs; no code of its own"},
 }

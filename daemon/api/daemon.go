@@ -224,7 +224,7 @@ func daemonSpecs() []Spec {
 		},
 		{
 			Name: "install", Group: "Daemon", Summary: "Install pinned language servers into Aura's own folder",
-			Example:    "auractl install\nauractl install gopls",
+			Example:    "auractl install\nauractl install --force",
 			Positional: []string{"servers"}, Input: InstallQuery{}, Output: Installed{}, Tier: AdminTier, NoServer: true,
 		},
 		{
