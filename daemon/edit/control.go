@@ -36,9 +36,12 @@ func control(rel string) string {
 		}
 	}
 	name := parts[len(parts)-1]
+	if ext := path.Ext(name); ext == ".work" || ext == ".code-workspace" {
+		return "decides which code belongs to the workspace"
+	}
 	switch name {
-	case "go.work", ".envrc":
-		return "decides which tools and code are run"
+	case ".envrc":
+		return "is run by the shell"
 	case ".mcp.json", ".aura.toml", "aura.toml":
 		return "configures what agents may run"
 	case ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml":
