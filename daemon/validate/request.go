@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -250,6 +251,11 @@ func (r *run) outcome(where string, real state) Outcome {
 		if v.skipped != "" && !slices.Contains(skipped, v.skipped) {
 			skipped = append(skipped, v.skipped)
 		}
+	}
+	for _, found := range [][]adapters.Problem{out.New, out.Existing, out.Warnings} {
+		slices.SortStableFunc(found, func(a, b adapters.Problem) int {
+			return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
 	}
 	out.Skipped = strings.Join(skipped, "; ")
 	if len(r.req.Units) == 0 {

@@ -217,6 +217,25 @@ func TestShadow_MountInsideTheRoot(t *testing.T) {
 	})
 }
 
+// The state folder may lie in the workspace, as when that is the home folder.
+func TestShadow_StateInsideTheRoot(t *testing.T) {
+	root := t.TempDir()
+	write(t, filepath.Join(root, "a"), "a")
+	s := &shadow{helper: helper(t), mount: filepath.Join(root, ".state", "shadow"), size: 1 << 20}
+	if err := os.MkdirAll(s.mount, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before := lookAt(t, root)
+	r, err := s.run(t.Context(), root, []staged{{Kind: change.Edit, Path: "a", Content: []byte("A")}},
+		command{argv: []string{program(t, "sh"), "-c", `echo x > "$TMPDIR/x" && cat a "$TMPDIR/x"`}, env: os.Environ(), dir: root})
+	if err != nil || string(r.output) != "Ax\n" {
+		t.Errorf("inside: %q, %v", r.output, err)
+	}
+	if diff := cmp.Diff(before, lookAt(t, root)); diff != "" {
+		t.Errorf("the real tree moved (-before +after):\n%s", diff)
+	}
+}
+
 func TestShadow_ReasonsForPlace(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "a"), "a")
