@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -64,12 +63,12 @@ type index struct {
 	specs   []Spec
 	tools   []string
 	methods map[string]int // every name under which a spec can be called
-	fields  map[reflect.Type][]Field
+	fields  *sync.Map      // reflect.Type to []Field, read when first asked for
 }
 
-// catalogue is made once and never changes.
+// catalogue is made once; only its memory of fields grows.
 var catalogue = sync.OnceValue(func() index {
-	c := index{methods: map[string]int{}, fields: map[reflect.Type][]Field{}}
+	c := index{methods: map[string]int{}, fields: &sync.Map{}}
 	for _, family := range [][]Spec{navigateSpecs(), inspectSpecs(), refactorSpecs(), changeSpecs(), daemonSpecs(), connectionSpecs()} {
 		c.specs = append(c.specs, family...)
 	}
@@ -81,10 +80,6 @@ var catalogue = sync.OnceValue(func() index {
 		}
 		if s.Tool != "" && !slices.Contains(c.tools, s.Tool) {
 			c.tools = append(c.tools, s.Tool)
-		}
-		t := reflect.TypeOf(s.Input)
-		if c.fields[t] == nil {
-			c.fields[t] = readFields(t)
 		}
 	}
 	return c

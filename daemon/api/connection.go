@@ -6,6 +6,7 @@ type Initialize struct {
 	ProtocolVersion int               `json:"protocolVersion" default:"1" min:"1" doc:"version of this contract that the client speaks"`
 	Client          ClientInfo        `json:"client,omitzero" doc:"name and version of the client"`
 	Workspace       string            `json:"workspace,omitempty" doc:"absolute folder of the workspace"`
+	Folder          string            `json:"folder,omitempty" doc:"absolute folder to find the workspace from, when workspace is absent: the nearest root above it"`
 	Session         string            `json:"session,omitempty" doc:"name of the session; survives the connection"`
 	Tier            string            `json:"tier" default:"apply" enum:"observe|preview|apply|admin" doc:"what the client limits itself to"`
 	Trust           bool              `json:"trust,omitempty" doc:"trust the workspace for this connection"`

@@ -24,10 +24,13 @@ type Field struct {
 // order of declaration. The result is shared: do not change it.
 func Fields(input any) []Field {
 	t := reflect.TypeOf(input)
-	if f, ok := catalogue().fields[t]; ok {
-		return f
+	c := catalogue()
+	if f, ok := c.fields.Load(t); ok {
+		return f.([]Field)
 	}
-	return readFields(t)
+	f := readFields(t)
+	c.fields.Store(t, f)
+	return f
 }
 
 func readFields(t reflect.Type) []Field {

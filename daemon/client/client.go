@@ -27,6 +27,7 @@ type Options struct {
 	Version   string   //
 	Build     string   // compared with the daemon's
 	Workspace string   // absolute; default of requests
+	Folder    string   // absolute; without Workspace, the daemon takes the nearest root above it
 	Session   string   //
 	Tier      api.Tier //
 	Trust     bool     // trust the workspace for this connection; needs AdminTier
@@ -104,7 +105,7 @@ func open(ctx context.Context, conn net.Conn, opts Options) (*Client, error) {
 	c.reader.Go(c.read)
 	in := api.Initialize{
 		ProtocolVersion: api.ProtocolVersion, Client: api.ClientInfo{Name: opts.Name, Version: opts.Version},
-		Workspace: opts.Workspace, Session: opts.Session, Tier: opts.Tier.String(), Trust: opts.Trust,
+		Workspace: opts.Workspace, Folder: opts.Folder, Session: opts.Session, Tier: opts.Tier.String(), Trust: opts.Trust,
 		Progress: opts.Progress != nil, Environment: environment(opts.Environ),
 	}
 	if err := c.Call(ctx, "initialize", in, &c.server); err != nil {

@@ -3,6 +3,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,6 +32,9 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("another daemon serves %s (process %d)", e.Socket, e.PID)
 }
 
+// AlreadyRunning lets callers tell the error by its behaviour.
+func (e *RunningError) AlreadyRunning() bool { return true }
+
 // errLockLost says that the lock file was removed: another daemon may start now.
 var errLockLost = errors.New("the lock file is gone")
 
@@ -44,13 +49,28 @@ type Listener struct {
 // Listen takes the lock path+".lock" and binds the socket in its folder, which
 // must be ours, private (0700) and no symbolic link; it is made when it is
 // missing. A socket that a dead daemon left is removed, under the lock, and
-// nothing else ever is. The error is a *RunningError when a daemon runs.
-func Listen(path string) (*Listener, error) {
-	dir := filepath.Dir(path)
-	if err := privateDir(dir); err != nil {
+// nothing else ever is. While another daemon holds the lock and does not
+// accept (it starts, or stops), Listen waits until ctx is done; then, or when
+// it accepts, the error is a *RunningError.
+func Listen(ctx context.Context, path string) (*Listener, error) {
+	if err := privateDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
 	lock, err := takeLock(path)
+	for errors.As(err, new(*RunningError)) {
+		if c, derr := net.Dial("unix", path); derr == nil {
+			_ = c.Close()
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-poll.C:
+		}
+		lock, err = takeLock(path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +239,8 @@ func (l *Listener) reachable() (rebind bool, err error) {
 	return !ok || ino != l.ino, nil
 }
 
-// Close stops listening, removes the socket if it is still ours, then gives up the lock.
-func (l *Listener) Close() error {
+// remove stops listening and removes the socket if it is still ours.
+func (l *Listener) remove() error {
 	err := l.ln.Close()
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
@@ -228,5 +248,8 @@ func (l *Listener) Close() error {
 	if ino, ok := inode(l.path); ok && ino == l.ino && sameFile(l.lock, l.lock.Name()) {
 		err = errors.Join(err, os.Remove(l.path))
 	}
-	return errors.Join(err, l.lock.Close())
+	return err
 }
+
+// Close stops listening and gives up the lock. It comes last of all that a daemon does.
+func (l *Listener) Close() error { return errors.Join(l.remove(), l.lock.Close()) }

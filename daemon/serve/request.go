@@ -114,7 +114,7 @@ func (c *conn) call(f *flight) (result any, err error) {
 		return nil, err
 	}
 	if init, ok := in.(api.Initialize); ok {
-		return c.initialize(init)
+		return c.initialize(f.ctx, init)
 	}
 	client := c.identity()
 	if needs := f.spec.Needs(in); needs > client.Tier {
@@ -178,9 +178,21 @@ func orLog(file string) string {
 }
 
 // initialize sets the defaults of the connection. A second one changes them.
-func (c *conn) initialize(in api.Initialize) (any, error) {
-	if in.Workspace != "" && !filepath.IsAbs(in.Workspace) {
-		return nil, api.Errorf(api.InvalidArgument, "workspace must be an absolute path, not %q", in.Workspace)
+func (c *conn) initialize(ctx context.Context, in api.Initialize) (any, error) {
+	for name, dir := range map[string]string{"workspace": in.Workspace, "folder": in.Folder} {
+		if dir != "" && !filepath.IsAbs(dir) {
+			return nil, api.Errorf(api.InvalidArgument, "%s must be an absolute path, not %q", name, dir)
+		}
+	}
+	if in.Workspace == "" && in.Folder != "" {
+		in.Workspace = in.Folder
+		if find := c.s.opts.Root; find != nil {
+			root, err := find(ctx, in.Folder)
+			if err != nil {
+				return nil, err
+			}
+			in.Workspace = root
+		}
 	}
 	tier := api.Observe
 	for t := api.Observe; t <= api.AdminTier; t++ {

@@ -49,10 +49,11 @@ type running struct {
 func start(t testing.TB, opts Options) *running {
 	t.Helper()
 	socket := filepath.Join(private(t), "aurad.sock")
-	l, err := Listen(socket)
+	l, err := Listen(context.Background(), socket)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = l.Close() })
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{New(opts), socket, cancel, make(chan error, 1)}
 	go func() { r.done <- r.Serve(ctx, l) }()

@@ -59,6 +59,8 @@ type Options struct {
 	Closed func(Client)
 	// Keep says which variables of a client's environment are kept; nil keeps none.
 	Keep func(name string) bool
+	// Root finds the workspace of a folder, as initialize asks; nil takes the folder.
+	Root func(ctx context.Context, folder string) (string, error)
 	// Busy says that the daemon has work though no client is connected; may be nil.
 	Busy func() bool
 
@@ -178,19 +180,22 @@ const checkSocket = 10 * time.Second
 
 // Serve answers until ctx is done (nil), the daemon was idle (ErrIdle) or the
 // socket is lost. Then it stops accepting, gives running requests
-// Options.Grace, cancels them, waits for all, and closes l.
+// Options.Grace, cancels them, waits for all, and removes the socket. The lock
+// stays until the owner closes l, so that the next daemon waits for all of this one.
 func (s *Server) Serve(ctx context.Context, l *Listener) error {
 	connCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() { s.accept(connCtx, l.ln, &wg) })
 	reason := s.wait(ctx, connCtx, l, &wg)
-	_ = l.ln.Close()
+	if err := l.remove(); err != nil { // who comes now waits for the next daemon
+		s.opts.Log.Warn("remove socket", "error", err)
+	}
 	s.drain()
 	grace := time.AfterFunc(s.opts.Grace, cancel)
 	defer grace.Stop()
 	wg.Wait()
-	return errors.Join(reason, l.Close())
+	return reason
 }
 
 // wait returns why the server must stop; nil when ctx is done.
