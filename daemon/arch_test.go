@@ -47,7 +47,7 @@ var layers = map[string]pkg{
 	"lspclient/lsptest": {3, "lspclient lspclient/wire *", "the scriptable fake server; for tests of everything above"},
 	"adapters/recipe":   {3, "adapters graph graph/syntax *", "algorithms true of several languages"},
 	"daemon/edit":       {3, "daemon/api daemon/view *", "the only writer of user files; must not know servers"},
-	"daemon/supervise":  {3, "daemon/api daemon/view adapters lspclient lspclient/proc *", "instances and leases; must not know operations"},
+	"daemon/supervise":  {3, "daemon/api daemon/view adapters lspclient lspclient/proc lspclient/wire *", "instances and leases; must not know operations"},
 
 	"adapters/golang":     {4, "adapters adapters/recipe graph graph/syntax *", "one language; knows neither daemon nor processes nor its siblings"},
 	"adapters/rust":       {4, "adapters adapters/recipe graph graph/syntax *", "one language"},
@@ -69,7 +69,7 @@ var layers = map[string]pkg{
 		"adapters adapters/registry graph graph/store graph/search graph/ingest graph/syntax graph/watch lspclient lspclient/proc *",
 		"wires everything; client, mcp and agent live in auractl's process"},
 
-	"cmd/aurad":   {8, "daemon daemon/api daemon/config", "main only"},
+	"cmd/aurad":   {8, "daemon daemon/api daemon/config daemon/serve", "main only"},
 	"cmd/auractl": {8, "daemon/api daemon/config daemon/client daemon/mcp daemon/agent", "the command line; no cgo and no database, so that its help needs nothing"},
 
 	"daemon/e2e": {9, "", "end-to-end tests of the built programs; no code of its own"},
@@ -91,6 +91,7 @@ var thirdParty = map[string]string{
 	"github.com/git-pkgs/gitignore":       "daemon/view graph/watch",
 	"go.etcd.io/bbolt":                    "graph/store",
 	"github.com/prometheus/client_golang": "daemon",
+	"github.com/prometheus/common":        "daemon",
 	"golang.org/x/mod":                    "adapters/golang",
 	"golang.org/x/sync":                   "any",
 	"golang.org/x/sys":                    "lspclient/proc graph/watch daemon/view daemon/edit daemon/validate daemon/serve daemon/client daemon cmd/auractl cmd/aurad",

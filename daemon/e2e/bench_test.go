@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -140,7 +141,7 @@ func BenchmarkCold(b *testing.B) {
 		line := lineOf(b, dir, "command.go", "type Command struct")
 		cache := func() []string {
 			// Both arms begin without anything that a server has kept.
-			return append(w.env, "XDG_CACHE_HOME="+b.TempDir())
+			return append(slices.Clone(w.env), "XDG_CACHE_HOME="+b.TempDir())
 		}
 		var totals [2]int
 		bare := func() time.Duration {
