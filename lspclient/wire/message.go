@@ -87,6 +87,9 @@ func Parse(body []byte) (Message, error) {
 			return Message{}, fmt.Errorf("method %.40q: %w", v.MethodRaw, ErrNotMessage)
 		}
 	case jsonrpc2.MessageViewResponseResult:
+		if !m.ID.IsValid() {
+			return Message{}, fmt.Errorf("answer without an id: %w", ErrNotMessage)
+		}
 		m.Kind = ResultMessage
 	case jsonrpc2.MessageViewResponseError:
 		m.Kind = ErrorMessage
