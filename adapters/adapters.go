@@ -231,6 +231,7 @@ const (
 type Check struct {
 	Name   string // "go build"
 	Argv   []string
+	All    []string // the same without a limit on errors, run when Argv finds some; nil when it has none
 	Env    []string // added to the environment
 	Dir    string   // absolute
 	Stale  Stale

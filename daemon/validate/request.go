@@ -84,11 +84,7 @@ func (r *run) observe() state {
 }
 
 // each runs f for every unit, several at a time.
-func (r *run) each(f func(context.Context, Unit) (verdict, error)) error {
-	return r.eachIndex(func(ctx context.Context, _ int, u Unit) (verdict, error) { return f(ctx, u) })
-}
-
-func (r *run) eachIndex(f func(context.Context, int, Unit) (verdict, error)) error {
+func (r *run) each(f func(context.Context, int, Unit) (verdict, error)) error {
 	group, ctx := errgroup.WithContext(r.ctx)
 	group.SetLimit(parallel())
 	for n, u := range r.req.Units {
@@ -113,13 +109,18 @@ func (r *run) eachIndex(f func(context.Context, int, Unit) (verdict, error)) err
 	return err
 }
 
+// checkID tells the checks of a unit apart; their order may change with the tree.
+type checkID struct{ name, dir string }
+
+func idOf(ck adapters.Check) checkID { return checkID{ck.Name, ck.Dir} }
+
 // unit runs the checks of one project on the changed tree, in order, until one
-// of them finds new errors. before gives the errors that check i found before
+// of them finds new errors. before gives the errors that a check found before
 // the change; false means that it did not run then.
-func (r *run) unit(ctx context.Context, u Unit, st state, where string, exec func(command) (result, error),
-	before func(i int) ([]problem, bool, error)) (verdict, error) {
+func (r *run) unit(ctx context.Context, u Unit, st state, exec func(command) (result, error),
+	before func(checkID) ([]problem, bool, error)) (verdict, error) {
 	var v verdict
-	checks, err := u.Builder.Checks(ctx, r.req.Planned, u.Project, u.After)
+	checks, err := u.Builder.Checks(ctx, r.req.Planned, u.Project, u.Changed)
 	if err != nil {
 		return v, fmt.Errorf("find out how %s is built: %w", u.Project.Root, err)
 	}
@@ -127,8 +128,8 @@ func (r *run) unit(ctx context.Context, u Unit, st state, where string, exec fun
 		v.skipped = fmt.Sprintf("%s has no check that applies", r.relative(u.Project.Root))
 		return v, nil
 	}
-	for i, ck := range checks {
-		found, err := r.check(ctx, ck, st, r.planned, exec)
+	for _, ck := range checks {
+		found, err := r.full(ctx, ck, st, r.planned, exec)
 		if missing := new(missingError); errors.As(err, &missing) {
 			v.skipped = missing.Error()
 			if ck.Install != "" {
@@ -151,7 +152,7 @@ func (r *run) unit(ctx context.Context, u Unit, st state, where string, exec fun
 		if len(failed) == 0 {
 			continue
 		}
-		old, known, err := before(i)
+		old, known, err := before(idOf(ck))
 		if err != nil {
 			return v, err
 		}
@@ -174,18 +175,30 @@ func (v *verdict) holds(p problem) bool {
 	})
 }
 
-// before returns the errors that check i of a unit finds on the real tree as
+// before returns the errors that a check of a unit finds on the real tree as
 // it is; false when there is no such check.
-func (r *run) before(ctx context.Context, u Unit, i int, exec func(command) (result, error)) ([]problem, bool, error) {
-	checks, err := u.Builder.Checks(ctx, r.req.Current, u.Project, u.Before)
-	if err != nil || i >= len(checks) {
-		return nil, false, err
-	}
-	found, err := r.check(ctx, checks[i], r.base, r.current, exec)
+func (r *run) before(ctx context.Context, u Unit, id checkID, exec func(command) (result, error)) ([]problem, bool, error) {
+	checks, err := u.Builder.Checks(ctx, r.req.Current, u.Project, u.Changed)
 	if err != nil {
 		return nil, false, err
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(p problem) bool { return p.Warning }), true, nil
+	i := slices.IndexFunc(checks, func(ck adapters.Check) bool { return idOf(ck) == id })
+	if i < 0 {
+		return nil, false, nil
+	}
+	found, err := r.full(ctx, checks[i], r.base, r.current, exec)
+	return slices.DeleteFunc(slices.Clone(found), func(p problem) bool { return p.Warning }), err == nil, err
+}
+
+// full returns all that a check finds, also where its command stops after a
+// number of errors: one that was there before must not be hidden then.
+func (r *run) full(ctx context.Context, ck adapters.Check, st state, l *lines, exec func(command) (result, error)) ([]problem, error) {
+	found, err := r.check(ctx, ck, st, l, exec)
+	if err != nil || len(ck.All) == 0 || !slices.ContainsFunc(found, func(p problem) bool { return !p.Warning }) {
+		return found, err
+	}
+	ck.Argv = ck.All
+	return r.check(ctx, ck, st, l, exec)
 }
 
 // check returns what one command finds of a state of the tree.

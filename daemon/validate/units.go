@@ -17,7 +17,7 @@ import (
 // Planned is the tree with the change.
 func Units(ctx context.Context, languages []adapters.Adapter, current, planned adapters.Snapshot, files []change.File) ([]Unit, error) {
 	var units []Unit
-	add := func(s adapters.Snapshot, path string, after bool) error {
+	add := func(s adapters.Snapshot, path string) error {
 		for _, a := range languages {
 			b, ok := a.(adapters.Builder)
 			if !ok || !speaks(a.Language(), path) {
@@ -39,22 +39,20 @@ func Units(ctx context.Context, languages []adapters.Adapter, current, planned a
 				n = len(units)
 				units = append(units, Unit{Project: p, Builder: b})
 			}
-			if after {
-				units[n].After = append(units[n].After, path)
-			} else {
-				units[n].Before = append(units[n].Before, path)
+			if !slices.Contains(units[n].Changed, path) {
+				units[n].Changed = append(units[n].Changed, path)
 			}
 		}
 		return nil
 	}
 	for _, f := range files {
 		if f.Kind != change.Create {
-			if err := add(current, f.Path, false); err != nil {
+			if err := add(current, f.Path); err != nil {
 				return nil, err
 			}
 		}
 		if f.Kind != change.Delete {
-			if err := add(planned, f.Target(), true); err != nil {
+			if err := add(planned, f.Target()); err != nil {
 				return nil, err
 			}
 		}

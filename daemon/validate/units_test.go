@@ -59,12 +59,12 @@ func TestUnits(t *testing.T) {
 	}
 	got := make(map[string]string)
 	for _, u := range units {
-		got[u.Project.Root] = strings.Join(u.Before, " ") + " | " + strings.Join(u.After, " ")
+		got[u.Project.Root] = strings.Join(u.Changed, " ")
 	}
 	want := map[string]string{
-		"/w/a":        "/w/a/x.toy /w/a/old.toy /w/a/m.toy /w/a/toy.mod | /w/a/x.toy /w/a/new.toy /w/a/toy.mod",
-		"/w/a/nested": "/w/a/nested/deep/y.toy | /w/a/nested/deep/y.toy",
-		"/w/b":        " | /w/b/two/m.toy",
+		"/w/a":        "/w/a/x.toy /w/a/new.toy /w/a/old.toy /w/a/m.toy /w/a/toy.mod",
+		"/w/a/nested": "/w/a/nested/deep/y.toy",
+		"/w/b":        "/w/b/two/m.toy",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("units (-want +got):\n%s", diff)

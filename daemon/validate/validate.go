@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,8 +84,7 @@ func New(o Options) (*Validator, error) {
 type Unit struct {
 	Project adapters.Project
 	Builder adapters.Builder
-	Before  []string // absolute paths of its changed files as they are
-	After   []string // and as they will be
+	Changed []string // absolute paths of its changed files, as they are and as they will be
 }
 
 // Request asks what a change does to its projects.
@@ -168,13 +168,11 @@ func (v *Validator) Shadow(ctx context.Context, req Request) (Outcome, error) {
 	if r.base != nil {
 		r.next = r.base.after(req.Files)
 	}
-	err = r.each(func(ctx context.Context, u Unit) (verdict, error) {
-		return r.unit(ctx, u, r.next, InShadow, func(c command) (result, error) {
-			return v.shadow.run(ctx, req.Root, staged, c)
-		}, func(i int) ([]problem, bool, error) {
-			return r.before(ctx, u, i, func(c command) (result, error) {
-				return v.shadow.run(ctx, req.Root, nil, c)
-			})
+	err = r.each(func(ctx context.Context, _ int, u Unit) (verdict, error) {
+		planned := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, staged, c) }
+		real := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, nil, c) }
+		return r.unit(ctx, u, r.next, planned, func(id checkID) ([]problem, bool, error) {
+			return r.before(ctx, u, id, real)
 		})
 	})
 	return r.outcome(InShadow, r.base), err
@@ -182,16 +180,11 @@ func (v *Validator) Shadow(ctx context.Context, req Request) (Outcome, error) {
 
 // Baseline is what the checks say of the tree before a change in place.
 type Baseline struct {
-	units []baseline
+	units []map[checkID][]problem
 	// TimedOut says that the checks did not end in time, so that there is
 	// nothing to compare with.
 	TimedOut bool
 	Took     time.Duration
-}
-
-// baseline holds the errors of each check of a unit; nil for one that did not run.
-type baseline struct {
-	checks [][]problem
 }
 
 // Baseline checks the real tree as it is, before a change in place. Results
@@ -200,17 +193,20 @@ func (v *Validator) Baseline(ctx context.Context, req Request) (*Baseline, error
 	r := v.begin(ctx, req)
 	defer r.cancel()
 	r.base = r.observe()
-	b := &Baseline{units: make([]baseline, len(req.Units))}
-	err := r.eachIndex(func(ctx context.Context, n int, u Unit) (verdict, error) {
-		for i := 0; ; i++ {
-			found, ok, err := r.before(ctx, u, i, func(c command) (result, error) {
+	b := &Baseline{units: make([]map[checkID][]problem, len(req.Units))}
+	err := r.each(func(ctx context.Context, n int, u Unit) (verdict, error) {
+		checks, err := u.Builder.Checks(ctx, req.Current, u.Project, u.Changed)
+		b.units[n] = make(map[checkID][]problem, len(checks))
+		for _, ck := range checks {
+			found, err := r.full(ctx, ck, r.base, r.current, func(c command) (result, error) {
 				return runPlace(ctx, v.spawner, c)
 			})
-			if err != nil || !ok {
+			if err != nil {
 				return verdict{}, err
 			}
-			b.units[n].checks = append(b.units[n].checks, found)
+			b.units[n][idOf(ck)] = slices.DeleteFunc(slices.Clone(found), func(p problem) bool { return p.Warning })
 		}
+		return verdict{}, err
 	})
 	out := r.outcome(InPlace, r.base)
 	b.TimedOut, b.Took = out.TimedOut, out.Took
@@ -222,14 +218,14 @@ func (v *Validator) Place(ctx context.Context, req Request, b *Baseline) (Outcom
 	r := v.begin(ctx, req)
 	defer r.cancel()
 	r.next = r.observe()
-	err := r.eachIndex(func(ctx context.Context, n int, u Unit) (verdict, error) {
-		return r.unit(ctx, u, r.next, InPlace, func(c command) (result, error) {
-			return runPlace(ctx, v.spawner, c)
-		}, func(i int) ([]problem, bool, error) {
-			if b == nil || n >= len(b.units) || i >= len(b.units[n].checks) {
+	err := r.each(func(ctx context.Context, n int, u Unit) (verdict, error) {
+		place := func(c command) (result, error) { return runPlace(ctx, v.spawner, c) }
+		return r.unit(ctx, u, r.next, place, func(id checkID) ([]problem, bool, error) {
+			if b == nil || n >= len(b.units) {
 				return nil, false, nil
 			}
-			return b.units[n].checks[i], true, nil
+			found, ok := b.units[n][id]
+			return found, ok, nil
 		})
 	})
 	return r.outcome(InPlace, r.next), err

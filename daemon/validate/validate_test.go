@@ -23,6 +23,7 @@ import (
 // check runs its argument as a script and reads lines of path:line: message.
 type scripted struct {
 	checks []string // scripts
+	all    string   // of the first check
 	env    []string
 }
 
@@ -31,8 +32,12 @@ var output1 = regexp.MustCompile(`(?m)^([^:\s]+):(\d+): (.*)$`)
 func (s scripted) Checks(_ context.Context, _ adapters.Snapshot, p adapters.Project, _ []string) ([]adapters.Check, error) {
 	var out []adapters.Check
 	for i, script := range s.checks {
+		var all []string
+		if i == 0 && s.all != "" {
+			all = []string{"sh", "-c", s.all}
+		}
 		out = append(out, adapters.Check{
-			Name: "check " + strconv.Itoa(i+1), Argv: []string{"sh", "-c", script}, Env: s.env, Dir: p.Root,
+			All: all, Name: "check " + strconv.Itoa(i+1), Argv: []string{"sh", "-c", script}, Env: s.env, Dir: p.Root,
 			Install: "make a shell",
 			Parse: func(output []byte, _ int) ([]adapters.Problem, error) {
 				var found []adapters.Problem
@@ -67,7 +72,7 @@ func request(t testing.TB, root string, b adapters.Builder, files ...change.File
 	t.Helper()
 	u := Unit{Project: adapters.Project{Language: "scripted", Root: root}, Builder: b}
 	for _, f := range files {
-		u.Before, u.After = append(u.Before, f.Path), append(u.After, f.Target())
+		u.Changed = append(u.Changed, f.Path, f.Target())
 	}
 	return Request{Root: root, Units: []Unit{u}, Files: files, Env: append(os.Environ(), "TMPDIR="+t.TempDir())}
 }
@@ -200,6 +205,23 @@ func TestE21_LaterChecks(t *testing.T) {
 		}
 		if got := out.Validation(root); got.ErrorCount != 2 || got.PreExisting != 1 || got.NewErrors[0].File != "b.vet" || got.Success {
 			t.Errorf("validation %+v", got)
+		}
+	})
+}
+
+// A command that stops at its first error hides those behind it; what was
+// hidden before and shows now is not new.
+func TestE21_CommandThatStopsEarly(t *testing.T) {
+	both(t, func(t *testing.T, root string) Request {
+		write(t, filepath.Join(root, "a.txt"), "BAD one\nBAD two\n")
+		first := strings.Replace(lint, `cat "$TMPDIR/found"`, `head -n 1 "$TMPDIR/found"`, 1)
+		return request(t, root, scripted{checks: []string{first}, all: lint}, edit(root, "a.txt", "BAD two\nBAD three\n"))
+	}, func(t *testing.T, root string, out Outcome) {
+		if diff := cmp.Diff([]string{"a.txt:2: bad three"}, messages(out.New)); diff != "" {
+			t.Errorf("new errors (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"a.txt:1: bad two"}, messages(out.Existing)); diff != "" {
+			t.Errorf("existing errors (-want +got):\n%s", diff)
 		}
 	})
 }
