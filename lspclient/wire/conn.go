@@ -236,7 +236,8 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	}
 	c.pending[id] = p
 	c.mu.Unlock()
-	if err := c.send(ctx, jsonrpc2.AppendCall(nil, jsonrpc2.NewNumberID(id), method, raw)); err != nil {
+	frame := jsonrpc2.AppendCall(frameRoom(method, raw), jsonrpc2.NewNumberID(id), method, raw)
+	if err := c.send(ctx, frame); err != nil {
 		c.mu.Lock()
 		delete(c.pending, id)
 		c.mu.Unlock()
@@ -284,9 +285,10 @@ func (c *Conn) giveUp(id int64) bool {
 	c.mu.Unlock()
 	if waiting {
 		params := []byte(`{"id":` + strconv.FormatInt(id, 10) + `}`)
-		body := jsonrpc2.AppendNotification(nil, "$/cancelRequest", params)
-		c.tap.record("client", body)
-		c.out.force(AppendFrame(nil, body))
+		const method = "$/cancelRequest"
+		frame := jsonrpc2.AppendNotification(frameRoom(method, params), method, params)
+		c.tap.record("client", frame[headerRoom:])
+		c.out.force(withHeader(frame))
 	}
 	return waiting
 }
@@ -298,7 +300,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 		return fmt.Errorf("%s: encode params: %w", method, err)
 	}
 	c.queue.push(&Event{Time: time.Now(), Kind: Sent, Method: method, Params: raw}, false)
-	if err := c.send(ctx, jsonrpc2.AppendNotification(nil, method, raw)); err != nil {
+	if err := c.send(ctx, jsonrpc2.AppendNotification(frameRoom(method, raw), method, raw)); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	return nil
@@ -314,7 +316,9 @@ func (c *Conn) Barrier(ctx context.Context) error {
 	return c.queue.wait(ctx, c.queue.tail())
 }
 
-func (c *Conn) send(ctx context.Context, body []byte) error {
+// send queues a frame that was begun by frameRoom.
+func (c *Conn) send(ctx context.Context, frame []byte) error {
+	body := frame[headerRoom:]
 	if len(body) > MaxFrame {
 		return fmt.Errorf("message of %d bytes exceeds %d", len(body), MaxFrame)
 	}
@@ -322,7 +326,7 @@ func (c *Conn) send(ctx context.Context, body []byte) error {
 		return context.Cause(ctx)
 	}
 	c.tap.record("client", body)
-	open, err := c.out.push(ctx, AppendFrame(make([]byte, 0, len(body)+32), body))
+	open, err := c.out.push(ctx, withHeader(frame))
 	if !open {
 		return c.Err()
 	}

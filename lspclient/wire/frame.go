@@ -18,7 +18,8 @@ const (
 	MaxStray = 64 << 10
 
 	maxHeader  = 8 << 10
-	firstChunk = 64 << 10
+	firstChunk = 256 << 10
+	headerRoom = 32
 )
 
 // FrameError says that the peer's bytes are not frames. There is no resuming
@@ -225,9 +226,24 @@ func parseLength(value []byte) (int, error) {
 }
 
 // AppendFrame appends body with its header to dst.
-func AppendFrame(dst, body []byte) []byte {
+func AppendFrame(dst, body []byte) []byte { return append(appendHeader(dst, len(body)), body...) }
+
+func appendHeader(dst []byte, length int) []byte {
 	dst = append(dst, "Content-Length: "...)
-	dst = strconv.AppendInt(dst, int64(len(body)), 10)
-	dst = append(dst, "\r\n\r\n"...)
-	return append(dst, body...)
+	dst = strconv.AppendInt(dst, int64(length), 10)
+	return append(dst, "\r\n\r\n"...)
+}
+
+// frameRoom begins a frame: room for the header, to which the body of a message
+// with these parts is appended.
+func frameRoom(method string, payload []byte) []byte {
+	return make([]byte, headerRoom, headerRoom+len(payload)+len(method)+96)
+}
+
+// withHeader puts the header into the room before the body.
+func withHeader(frame []byte) []byte {
+	header := appendHeader(make([]byte, 0, headerRoom), len(frame)-headerRoom)
+	start := headerRoom - len(header)
+	copy(frame[start:], header)
+	return frame[start:]
 }

@@ -103,14 +103,14 @@ func (c *Conn) answer(id ID, method string, result any, failure *Error) {
 		c.log.Error("encode answer", "method", method, "err", err)
 		failure = NewError(InternalError, "answer cannot be encoded")
 	}
-	var body []byte
+	frame := frameRoom(method, raw)
 	if failure != nil {
-		body = jsonrpc2.AppendResponse(nil, id, nil, failure)
+		frame = jsonrpc2.AppendResponse(frame, id, nil, failure)
 	} else {
-		body = jsonrpc2.AppendResponse(nil, id, raw, nil)
+		frame = jsonrpc2.AppendResponse(frame, id, raw, nil)
 	}
-	c.tap.record("client", body)
-	if !c.out.force(AppendFrame(make([]byte, 0, len(body)+32), body)) {
+	c.tap.record("client", frame[headerRoom:])
+	if !c.out.force(withHeader(frame)) {
 		c.fail(ErrFlood)
 		return
 	}
