@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/auralsp/aura/daemon"
 	"github.com/auralsp/aura/daemon/config"
 )
 
@@ -27,6 +28,9 @@ var version = "dev"
 const exitRunning = 5
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == shadowHelper {
+		daemon.ShadowMain()
+	}
 	os.Exit(run(os.Args[1:], os.Stderr))
 }
 

@@ -2,14 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"time"
+	"os"
 
-	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon"
 	"github.com/auralsp/aura/daemon/config"
-	"github.com/auralsp/aura/daemon/serve"
 )
+
+// shadowHelper, as the only argument, makes the program the helper of a shadow
+// build instead of a daemon.
+const shadowHelper = "shadow-helper"
 
 // options is what the daemon needs.
 type options struct {
@@ -21,38 +23,14 @@ type options struct {
 	Reload  <-chan struct{}
 }
 
-// startWait bounds the wait for a daemon that stops, or starts before us.
-const startWait = 10 * time.Second
-
-// runDaemon serves the contract without any operation behind it.
+// runDaemon runs the daemon until ctx is done.
 func runDaemon(ctx context.Context, o options) error {
-	wait, cancel := context.WithTimeout(ctx, startWait)
-	l, err := serve.Listen(wait, o.Paths.Socket)
-	cancel()
+	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }()
-	cfg, _ := o.Config.Get()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	s := serve.New(serve.Options{
-		Name: api.ClientInfo{Name: "aurad", Version: o.Version}, Build: o.Version, Log: o.Log,
-		IdleStop: time.Duration(cfg.Daemon.IdleStopMinutes) * time.Minute,
-		Dispatch: func(_ context.Context, c serve.Call) (any, error) {
-			switch c.Spec.Name {
-			case "shutdown":
-				stop()
-				return api.Stopping{Stopping: true}, nil
-			case "status":
-				return api.Status{Version: o.Version, Socket: o.Paths.Socket, Warnings: []string{}}, nil
-			}
-			return nil, api.Errorf(api.UnsupportedOperation, "%s is not there yet", c.Spec.Name)
-		},
+	return daemon.Run(ctx, daemon.Options{
+		Paths: o.Paths, Config: o.Config, Version: o.Version, Build: o.Version, Log: o.Log, Level: o.Level,
+		Reload: o.Reload, Helper: []string{self, shadowHelper},
 	})
-	err = s.Serve(ctx, l)
-	if errors.Is(err, serve.ErrIdle) {
-		return nil
-	}
-	return err
 }

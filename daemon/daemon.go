@@ -1,0 +1,240 @@
+// Package daemon wires everything into the one process per user that serves
+// Aura: configuration, watching, supervision, transactions, operations, the
+// socket. Run reads top to bottom like a table of contents.
+//
+// It owns the order of start and stop; each component owns its goroutines.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/registry"
+	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/config"
+	"github.com/auralsp/aura/daemon/edit"
+	"github.com/auralsp/aura/daemon/op"
+	"github.com/auralsp/aura/daemon/serve"
+	"github.com/auralsp/aura/daemon/supervise"
+	"github.com/auralsp/aura/daemon/transact"
+	"github.com/auralsp/aura/daemon/validate"
+	"github.com/auralsp/aura/graph/watch"
+	"github.com/auralsp/aura/lspclient/proc"
+)
+
+// Options is what a daemon is started with.
+type Options struct {
+	Paths   config.Paths
+	Config  *config.Store
+	Version string
+	Build   string // tells two builds apart
+	Log     *slog.Logger
+	Level   *slog.LevelVar // of Log; set again when the configuration is read again
+	// Helper is the argv that starts this program as the helper of shadow
+	// builds, for which it must call ShadowMain first thing.
+	Helper []string
+	// Reload asks for the configuration to be read again; nil never does.
+	Reload <-chan struct{}
+}
+
+// Daemon is the running process.
+type Daemon struct {
+	o          Options
+	log        *slog.Logger
+	started    time.Time
+	languages  []adapters.Adapter
+	handlers   map[string]op.Handler
+	methods    map[string]method
+	trust      *trustStore
+	tools      *tools
+	supervisor *supervise.Supervisor
+	engine     *edit.Engine
+	validator  *validate.Validator
+	pipeline   *transact.Pipeline
+	workspaces *workspaces
+	events     *events
+	server     *serve.Server
+	stop       context.CancelFunc
+}
+
+// method answers a request about the daemon itself, its documents or its journal.
+type method func(ctx context.Context, c serve.Call) (any, error)
+
+// ShadowMain is the life of the helper that Options.Helper starts; it does not return.
+func ShadowMain() { validate.ShadowMain() }
+
+// startWait bounds the wait for a daemon that stops, or starts before us.
+const startWait = 10 * time.Second
+
+// stopTime bounds how long a stop waits for servers before it kills them.
+const stopTime = 5 * time.Second
+
+// softMemory is the size of the daemon's own heap above which the collector
+// works harder; servers have their own.
+const softMemory = 1 << 30
+
+// Run serves until ctx is done, a client asks for the stop, or nobody was
+// connected for the idle time. Another daemon on the same socket is a
+// *serve.RunningError.
+func Run(ctx context.Context, o Options) (err error) {
+	debug.SetMemoryLimit(softMemory)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, dir := range []string{o.Paths.State, o.Paths.Cache, o.Paths.Data} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("make Aura's own folders: %w", err)
+		}
+	}
+	cfg, _ := o.Config.Get()
+
+	// The lock comes first: of two daemons one must not touch anything.
+	wait, cancel := context.WithTimeout(ctx, startWait)
+	listener, err := serve.Listen(wait, o.Paths.Socket)
+	cancel()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, listener.Close()) }()
+
+	d := &Daemon{o: o, log: o.Log, started: time.Now(), languages: registry.Languages(), handlers: op.Handlers(), stop: stop}
+	d.trust = &trustStore{path: filepath.Join(o.Paths.State, "trust.json"), roots: func() []string {
+		c, _ := o.Config.Get()
+		return c.Trust.Roots
+	}}
+	d.events = newEvents()
+
+	spawner, err := proc.NewSpawner(ctx, proc.Options{Ledger: filepath.Join(o.Paths.State, "pids"), Log: o.Log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, spawner.Close()) }()
+	d.tools = newTools(o.Paths.Tools, spawner, d.command)
+
+	watcher, err := watch.Start(ctx, watch.Options{CookieDir: filepath.Join(filepath.Dir(o.Paths.Socket), "watch"), Log: o.Log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, watcher.Close()) }()
+
+	d.supervisor = supervise.Start(supervise.Options{
+		Log:     o.Log,
+		Spawner: spawner,
+		Scratch: filepath.Join(o.Paths.Cache, "servers"),
+		Look:    d.tools.Look,
+		Version: d.tools.Version,
+		Command: d.command,
+		Setting: d.setting,
+		Changed: d.events.server,
+		Limits:  supervise.Limits{Idle: time.Duration(cfg.Daemon.ServerIdleMinutes) * time.Minute},
+	})
+
+	d.engine, err = edit.Open(edit.Options{State: o.Paths.State, Log: o.Log, Keep: edit.Retention{
+		Age:   time.Duration(cfg.Journal.KeepDays) * 24 * time.Hour,
+		Count: cfg.Journal.KeepTransactions,
+		Bytes: int64(cfg.Journal.KeepMegabytes) * 1_000_000,
+	}})
+	if err != nil {
+		return err
+	}
+	d.workspaces = &workspaces{
+		watcher: watcher, supervisor: d.supervisor, engine: d.engine,
+		languages: d.languages, log: o.Log, open: map[string]*opening{},
+	}
+	// Workspaces end after the servers that follow their text, and changes in
+	// hand end before both.
+	defer func() { err = errors.Join(err, d.shutdown()) }()
+
+	helper := o.Helper
+	if !cfg.Validate.Shadow {
+		helper = nil
+	}
+	d.validator, err = validate.New(validate.Options{Spawner: spawner, Helper: helper, Dir: filepath.Join(o.Paths.State, "validate"), Log: o.Log})
+	if err != nil {
+		return err
+	}
+	d.pipeline = transact.New(transact.Options{
+		Edit: d.engine, Validate: d.validator, Log: o.Log,
+		Timeout: time.Duration(cfg.Validate.EditTimeoutSeconds) * time.Second,
+	})
+	d.methods = d.bind()
+
+	d.server = serve.New(serve.Options{
+		Dispatch: d.dispatch,
+		Closed:   d.closed,
+		Keep:     kept(d.languages),
+		Name:     api.ClientInfo{Name: "aurad", Version: o.Version},
+		Build:    o.Build,
+		Log:      o.Log,
+		CrashDir: filepath.Join(o.Paths.State, "crashes"),
+		Limits: serve.Limits{
+			Connections: cfg.Limits.Connections, Queued: cfg.Limits.QueuedRequests,
+			Frame: cfg.Limits.FrameMegabytes << 20, Outbound: cfg.Limits.OutboundMegabytes << 20,
+		},
+		IdleStop: time.Duration(cfg.Daemon.IdleStopMinutes) * time.Minute,
+	})
+	var reloads sync.WaitGroup
+	reloads.Go(func() { d.reloads(ctx) })
+	defer reloads.Wait()
+	defer stop()
+	o.Log.Info("serving", "socket", o.Paths.Socket, "version", o.Version, "pid", os.Getpid())
+	err = d.server.Serve(ctx, listener)
+	if errors.Is(err, serve.ErrIdle) {
+		o.Log.Info("stopping: nobody was connected", "for", time.Duration(cfg.Daemon.IdleStopMinutes)*time.Minute)
+		return nil
+	}
+	o.Log.Info("stopping", "reason", err)
+	return err
+}
+
+// reloads reads the configuration again whenever it is asked to.
+func (d *Daemon) reloads(ctx context.Context) {
+	for {
+		select {
+		case <-d.o.Reload:
+			changed, err := d.Reload()
+			d.log.Info("configuration read again", "changed", changed, "error", err)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// shutdown ends what requests use: changes in hand, servers, workspaces.
+func (d *Daemon) shutdown() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	err := d.engine.Close(ctx)
+	if serr := d.supervisor.Close(ctx); serr != nil {
+		d.log.Warn("servers did not stop in time and were killed", "error", serr)
+	}
+	return errors.Join(err, d.workspaces.closeAll())
+}
+
+// closed drops what a connection leaves: its buffers and its subscriptions.
+func (d *Daemon) closed(c serve.Client) {
+	for _, ws := range d.workspaces.list() {
+		ws.View().CloseClient(c.ID)
+	}
+	d.events.unsubscribe(c.ID)
+}
+
+// command is the user's configuration of an engine's command.
+func (d *Daemon) command(engine string) []string {
+	cfg, _ := d.o.Config.Get()
+	return cfg.Servers[engine].Command
+}
+
+// setting is the user's configuration of an engine's settings.
+func (d *Daemon) setting(engine, key string) (any, bool) {
+	cfg, _ := d.o.Config.Get()
+	v, ok := cfg.Servers[engine].Settings[key]
+	return v, ok
+}

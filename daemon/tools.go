@@ -1,0 +1,188 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/lspclient/proc"
+)
+
+const (
+	versionTimeout = 10 * time.Second
+	installTimeout = 15 * time.Minute
+	outputTail     = 8 << 10 // bytes of an installer's output that an answer shows
+)
+
+// tools finds server programs and installs pinned ones into Aura's own folder.
+type tools struct {
+	dir     string                       // Aura's tool folder
+	spawner *proc.Spawner                // runs installers and version questions
+	command func(engine string) []string // the user's configuration
+	look    func(name string) (string, error)
+
+	mu       sync.Mutex // guards versions
+	versions map[string]stamped
+}
+
+// stamped is a program's version, as long as the program is the same file.
+type stamped struct {
+	version string
+	size    int64
+	mtime   time.Time
+}
+
+func newTools(dir string, spawner *proc.Spawner, command func(string) []string) *tools {
+	return &tools{dir: dir, spawner: spawner, command: command, look: exec.LookPath, versions: map[string]stamped{}}
+}
+
+// Look finds a program of an engine: PATH, then Aura's tool folder.
+func (t *tools) Look(_, name string) (string, error) {
+	path, _, err := t.find(name)
+	return path, err
+}
+
+// find also says where the program was found.
+func (t *tools) find(name string) (path, from string, err error) {
+	if path, err := t.look(name); err == nil {
+		path, err = filepath.Abs(path)
+		return path, "PATH", err
+	}
+	path = filepath.Join(t.dir, "bin", name)
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+		return path, "tools", nil
+	}
+	return "", "", fmt.Errorf("%s is neither in PATH nor in %s: %w", name, filepath.Join(t.dir, "bin"), exec.ErrNotFound)
+}
+
+// versionPattern finds a version number in what a program prints of itself.
+var versionPattern = regexp.MustCompile(`v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.]+)?`)
+
+// Version asks a program for its version, once for each state of its file.
+func (t *tools) Version(bin string) (string, error) {
+	info, err := os.Stat(bin)
+	if err != nil {
+		return "", err
+	}
+	t.mu.Lock()
+	have, ok := t.versions[bin]
+	t.mu.Unlock()
+	if ok && have.size == info.Size() && have.mtime.Equal(info.ModTime()) {
+		return have.version, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
+	defer cancel()
+	var last error
+	for _, arg := range []string{"version", "--version"} {
+		out, status, err := t.run(ctx, proc.Command{Argv: []string{bin, arg}, Env: os.Environ(), Dir: os.TempDir(), NoInput: true, Merge: true})
+		switch {
+		case err != nil:
+			return "", err
+		case status.Code != 0:
+			last = fmt.Errorf("%s %s: %s: %s", bin, arg, status, firstLine(out))
+		default:
+			if v := versionPattern.FindString(string(out)); v != "" {
+				t.mu.Lock()
+				t.versions[bin] = stamped{version: v, size: info.Size(), mtime: info.ModTime()}
+				t.mu.Unlock()
+				return v, nil
+			}
+			last = fmt.Errorf("%s %s printed no version", bin, arg)
+		}
+	}
+	return "", last
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := bytes.Cut(bytes.TrimSpace(b), []byte("\n"))
+	return string(line)
+}
+
+// run runs a program to its end and returns the tail of what it printed.
+func (t *tools) run(ctx context.Context, c proc.Command) ([]byte, proc.Status, error) {
+	p, err := t.spawner.Start(ctx, c)
+	if err != nil {
+		return nil, proc.Status{}, err
+	}
+	stop := context.AfterFunc(ctx, p.Kill)
+	defer stop()
+	var out tail
+	_, err = io.Copy(&out, p.Conn())
+	<-p.Exited()
+	cerr := p.Conn().Close()
+	if ctx.Err() != nil {
+		return out.b, p.Status(), ctx.Err()
+	}
+	return out.b, p.Status(), errors.Join(err, cerr)
+}
+
+// tail keeps the last outputTail bytes written to it.
+type tail struct{ b []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if len(t.b) > 2*outputTail {
+		t.b = append([]byte(nil), t.b[len(t.b)-outputTail:]...)
+	}
+	return len(p), nil
+}
+
+// Install puts the engine's pinned version into the tool folder.
+func (t *tools) Install(ctx context.Context, e adapters.Engine, env []string, force bool) api.InstalledServer {
+	out := api.InstalledServer{Engine: e.ID, Version: e.Version}
+	target := filepath.Join(t.dir, e.Recipe.Binary)
+	if !force {
+		if v, err := t.Version(target); err == nil && v == e.Version {
+			out.State, out.Path = "present", target
+			return out
+		}
+	}
+	fail := func(err error, printed []byte) api.InstalledServer {
+		out.State, out.Error, out.Output = "failed", err.Error(), strings.TrimSpace(string(printed))
+		return out
+	}
+	if e.Recipe.Client == "" {
+		return fail(fmt.Errorf("Aura cannot install %s; do it by: %s", e.ID, e.Install), nil)
+	}
+	client, err := t.look(e.Recipe.Client)
+	if err != nil {
+		return fail(fmt.Errorf("%s is needed to install %s and is not in PATH", e.Recipe.Client, e.ID), nil)
+	}
+	if err := os.MkdirAll(t.dir, 0o755); err != nil {
+		return fail(err, nil)
+	}
+	fill := strings.NewReplacer("{dir}", t.dir)
+	argv := []string{client}
+	for _, a := range e.Recipe.Args {
+		argv = append(argv, fill.Replace(a))
+	}
+	for _, v := range e.Recipe.Env {
+		env = append(env, fill.Replace(v))
+	}
+	ctx, cancel := context.WithTimeout(ctx, installTimeout)
+	defer cancel()
+	printed, status, err := t.run(ctx, proc.Command{Argv: argv, Env: env, Dir: t.dir, NoInput: true, Merge: true})
+	if err != nil {
+		return fail(err, printed)
+	}
+	if status.Code != 0 {
+		return fail(fmt.Errorf("%s: %s", strings.Join(argv, " "), status), printed)
+	}
+	v, err := t.Version(target)
+	if err != nil {
+		return fail(fmt.Errorf("installed, but it does not run: %w", err), printed)
+	}
+	out.State, out.Path, out.Version = "installed", target, v
+	return out
+}

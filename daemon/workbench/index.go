@@ -1,0 +1,158 @@
+package workbench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/view"
+	"github.com/auralsp/aura/graph/index"
+	"github.com/auralsp/aura/graph/syntax"
+)
+
+// catchUp brings the index up to the snapshot: every file the first time, then
+// those that the view's log names.
+func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var paths []string
+	entries, now, reset := w.view.Since(w.cursor)
+	all := !w.primed || reset
+	for _, e := range entries {
+		if w.marks(e.Path) {
+			clear(w.projects)
+			all = true
+		}
+		paths = append(paths, e.Path)
+	}
+	if all {
+		known := w.index.Paths()
+		files, err := snap.Files(ctx)
+		if err != nil {
+			return err
+		}
+		paths = append(files, known...)
+	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	sources := make([]index.Source, 0, len(paths))
+	for _, p := range paths {
+		lang, ok := w.Language(p)
+		if !ok {
+			continue
+		}
+		place, err := w.placeLocked(ctx, snap, lang, p)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, index.Source{Path: p, Spec: lang.Syntax(), Place: place})
+	}
+	err := w.index.Refresh(ctx, sources, func(ctx context.Context, path string) ([]byte, index.Hash, error) {
+		d, err := w.view.Read(ctx, path)
+		return d.Content, index.Hash(d.Hash), err
+	})
+	if err != nil {
+		return err
+	}
+	w.cursor, w.primed = now, true
+	return nil
+}
+
+// marks reports whether a file is one by which projects are found.
+func (w *Workspace) marks(path string) bool {
+	base := filepath.Base(path)
+	return slices.ContainsFunc(w.langs, func(l adapters.Adapter) bool {
+		return slices.Contains(l.Language().Markers, base)
+	})
+}
+
+// projectsLocked returns a language's build units in the workspace.
+func (w *Workspace) projectsLocked(ctx context.Context, snap adapters.Snapshot, lang adapters.Adapter) ([]adapters.Project, error) {
+	id := lang.Language().ID
+	if have, ok := w.projects[id]; ok {
+		return have, nil
+	}
+	found, err := lang.Projects(ctx, snap, w.root)
+	if err != nil {
+		return nil, fmt.Errorf("find the projects of %s: %w", lang.Language().Name, err)
+	}
+	w.projects[id] = found
+	return found, nil
+}
+
+// Projects returns the build units of a language in the workspace.
+func (w *Workspace) Projects(ctx context.Context, snap adapters.Snapshot, lang adapters.Adapter) ([]adapters.Project, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.projectsLocked(ctx, snap, lang)
+}
+
+// project returns the build unit that holds a file, the innermost first; a
+// file of none belongs to a loose folder, the workspace.
+func (w *Workspace) project(ctx context.Context, snap adapters.Snapshot, lang adapters.Adapter, path string) (adapters.Project, error) {
+	all, err := w.Projects(ctx, snap, lang)
+	if err != nil {
+		return adapters.Project{}, err
+	}
+	p, _ := holder(all, path)
+	if p.Root == "" {
+		p = adapters.Project{Language: lang.Language().ID, Root: w.root}
+	}
+	return p, nil
+}
+
+// holder returns the project whose root or member lies nearest above path,
+// and that root.
+func holder(all []adapters.Project, path string) (p adapters.Project, root string) {
+	for _, c := range all {
+		roots := c.Members
+		if len(roots) == 0 {
+			roots = []string{c.Root}
+		}
+		for _, r := range roots {
+			if inside(r, path) && len(r) > len(root) {
+				p, root = c, r
+			}
+		}
+	}
+	return p, root
+}
+
+// placeLocked says where a file stands, for the ids of its symbols.
+func (w *Workspace) placeLocked(ctx context.Context, snap adapters.Snapshot, lang adapters.Adapter, path string) (syntax.Place, error) {
+	all, err := w.projectsLocked(ctx, snap, lang)
+	if err != nil {
+		return syntax.Place{}, err
+	}
+	_, root := holder(all, path)
+	if root == "" {
+		root = w.root
+	}
+	rel, err := filepath.Rel(w.root, root)
+	if err != nil {
+		return syntax.Place{}, err
+	}
+	return syntax.Place{Language: lang.Language().ID, Root: root, Project: filepath.ToSlash(rel)}, nil
+}
+
+// parse reads a content of a file; its symbols carry their ids.
+func (w *Workspace) parse(ctx context.Context, snap adapters.Snapshot, path string, content []byte) (*syntax.Tree, error) {
+	lang, ok := w.Language(path)
+	if !ok {
+		return nil, unsupported(path)
+	}
+	w.mu.Lock()
+	place, err := w.placeLocked(ctx, snap, lang, path)
+	w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	t, err := lang.Syntax().Read(path, content, place)
+	if err != nil {
+		return nil, api.Errorf(api.FileTooLarge, "%v", err)
+	}
+	return t, nil
+}

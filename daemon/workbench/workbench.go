@@ -1,0 +1,96 @@
+// Package workbench gives recipes their text, syntax and servers: it
+// implements adapters.Bench and adapters.Server over a workspace's view, its
+// symbol index and the supervisor's leases.
+//
+// It owns the open workspaces and writes no user file. Its goroutines are
+// those of the view of a workspace, ended by Close.
+package workbench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/supervise"
+	"github.com/auralsp/aura/daemon/view"
+	"github.com/auralsp/aura/graph/index"
+	"github.com/auralsp/aura/graph/watch"
+)
+
+// Options is what a workspace is opened with.
+type Options struct {
+	Root       string // absolute and canonical
+	Watcher    *watch.Watcher
+	Supervisor *supervise.Supervisor
+	Languages  []adapters.Adapter
+	Log        *slog.Logger
+}
+
+// Workspace is one open workspace: its text, its symbols, its languages.
+type Workspace struct {
+	root  string
+	opts  Options
+	view  *view.View
+	langs []adapters.Adapter
+
+	mu       sync.Mutex // guards what follows; held while the index catches up
+	cursor   uint64     // of the view's log, as far as the index has read
+	primed   bool       // the index has seen every file once
+	index    *index.Index
+	projects map[string][]adapters.Project // by language id; nil until asked, dropped when a marker changes
+}
+
+// Open opens the workspace at o.Root. Close ends what it started.
+func Open(ctx context.Context, o Options) (*Workspace, error) {
+	v, err := view.Open(ctx, view.Options{Root: o.Root, Watcher: o.Watcher, Log: o.Log})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", o.Root, err)
+	}
+	w := &Workspace{root: v.Root(), opts: o, view: v, langs: o.Languages, projects: map[string][]adapters.Project{}}
+	w.index = index.New()
+	return w, nil
+}
+
+// Close ends the workspace's watching.
+func (w *Workspace) Close() error { return w.view.Close() }
+
+// Root returns the workspace's absolute folder.
+func (w *Workspace) Root() string { return w.root }
+
+// View returns the workspace's log of text.
+func (w *Workspace) View() *view.View { return w.view }
+
+// Languages returns the languages that the workspace may hold.
+func (w *Workspace) Languages() []adapters.Adapter { return w.langs }
+
+// Language returns the language of a file by its extension.
+func (w *Workspace) Language(path string) (adapters.Adapter, bool) {
+	ext := strings.ToLower(filepath.Ext(path))
+	for _, l := range w.langs {
+		if slices.Contains(l.Language().Extensions, ext) {
+			return l, true
+		}
+	}
+	return nil, false
+}
+
+// ByID returns a language by its id.
+func (w *Workspace) ByID(id string) (adapters.Adapter, bool) {
+	for _, l := range w.langs {
+		if l.Language().ID == id {
+			return l, true
+		}
+	}
+	return nil, false
+}
+
+// unsupported is the refusal for a file of no known language.
+func unsupported(path string) error {
+	return api.Errorf(api.UnsupportedOperation, "no language of Aura has files like %s", filepath.Base(path))
+}

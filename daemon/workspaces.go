@@ -1,0 +1,186 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/edit"
+	"github.com/auralsp/aura/daemon/supervise"
+	"github.com/auralsp/aura/daemon/workbench"
+	"github.com/auralsp/aura/graph/watch"
+)
+
+// workspaces owns the open workspaces, by canonical root.
+type workspaces struct {
+	watcher    *watch.Watcher
+	supervisor *supervise.Supervisor
+	engine     *edit.Engine
+	languages  []adapters.Adapter
+	log        *slog.Logger
+
+	mu   sync.Mutex // guards open; not held while a workspace opens
+	open map[string]*opening
+}
+
+// opening is a workspace that is open or being opened.
+type opening struct {
+	done chan struct{} // closed when ws or err is set
+	ws   *workbench.Workspace
+	err  error
+}
+
+// canonical returns the real folder that a request names.
+func canonical(dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", api.Errorf(api.InvalidArgument, "workspace %q is not an absolute path", dir)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", api.Errorf(api.FileNotFound, "there is no folder %s", dir)
+	case errors.Is(err, fs.ErrPermission):
+		return "", api.Errorf(api.PermissionDenied, "the folder %s may not be read", dir)
+	case err != nil:
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", api.Errorf(api.InvalidArgument, "workspace %s is not a folder", dir)
+	}
+	return real, nil
+}
+
+// get opens the workspace of a folder, once for all who ask. A folder inside a
+// known workspace is a scope of that one.
+func (w *workspaces) get(ctx context.Context, dir string) (*workbench.Workspace, error) {
+	real, err := canonical(dir)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	root := real
+	for known := range w.open {
+		if strings.HasPrefix(real, strings.TrimSuffix(known, "/")+"/") {
+			root = known
+		}
+	}
+	o := w.open[root]
+	if o != nil {
+		w.mu.Unlock()
+		select {
+		case <-o.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if o.err == nil && !o.ws.Lost() {
+			return o.ws, nil
+		}
+		w.forget(ctx, root, o)
+		if o.err != nil {
+			return nil, o.err
+		}
+		return w.get(ctx, dir)
+	}
+	o = &opening{done: make(chan struct{})}
+	w.open[root] = o
+	w.mu.Unlock()
+	o.ws, o.err = w.start(ctx, root)
+	close(o.done)
+	if o.err != nil {
+		w.forget(ctx, root, o)
+	}
+	return o.ws, o.err
+}
+
+// start recovers what a crash left of changes before anything is read.
+func (w *workspaces) start(ctx context.Context, root string) (*workbench.Workspace, error) {
+	if err := w.engine.Recover(ctx, root); err != nil {
+		var e *api.Error
+		if !errors.As(err, &e) {
+			return nil, err
+		}
+		// Reading goes on; a change is refused with the same reason.
+		w.log.Warn("recovery", "workspace", root, "error", err)
+	}
+	return workbench.Open(ctx, workbench.Options{
+		Root: root, Watcher: w.watcher, Supervisor: w.supervisor, Languages: w.languages, Log: w.log,
+	})
+}
+
+// forget drops a workspace that failed to open or lost its folder.
+func (w *workspaces) forget(ctx context.Context, root string, o *opening) {
+	w.mu.Lock()
+	mine := w.open[root] == o
+	if mine {
+		delete(w.open, root)
+	}
+	w.mu.Unlock()
+	if mine && o.ws != nil {
+		if err := w.shut(ctx, o.ws); err != nil {
+			w.log.Warn("close workspace", "workspace", root, "error", err)
+		}
+	}
+}
+
+func (w *workspaces) shut(ctx context.Context, ws *workbench.Workspace) error {
+	return errors.Join(w.supervisor.Forget(ctx, ws.View()), ws.Close())
+}
+
+// close ends one workspace; it reports whether it was open.
+func (w *workspaces) close(ctx context.Context, dir string) (bool, error) {
+	real, err := canonical(dir)
+	if err != nil {
+		return false, err
+	}
+	w.mu.Lock()
+	o := w.open[real]
+	delete(w.open, real)
+	w.mu.Unlock()
+	if o == nil {
+		return false, nil
+	}
+	<-o.done
+	if o.ws == nil {
+		return false, nil
+	}
+	return true, w.shut(ctx, o.ws)
+}
+
+// list returns the open workspaces by root.
+func (w *workspaces) list() []*workbench.Workspace {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []*workbench.Workspace
+	for _, o := range w.open {
+		select {
+		case <-o.done:
+			if o.ws != nil {
+				out = append(out, o.ws)
+			}
+		default:
+		}
+	}
+	slices.SortFunc(out, func(a, b *workbench.Workspace) int { return strings.Compare(a.Root(), b.Root()) })
+	return out
+}
+
+// closeAll ends all of them; the servers are stopped by the supervisor before.
+func (w *workspaces) closeAll() error {
+	var errs []error
+	for _, ws := range w.list() {
+		errs = append(errs, ws.Close())
+	}
+	return errors.Join(errs...)
+}
