@@ -85,7 +85,13 @@ func (d *Daemon) status(ctx context.Context, c serve.Call) (any, error) {
 		out.Warnings = append(out.Warnings, ws.Health()...)
 	}
 	for _, s := range d.supervisor.Status() {
-		out.Servers = append(out.Servers, serverStatus(s))
+		server := serverStatus(s)
+		if len(s.Argv) > 0 {
+			if v, err := d.tools.Version(s.Argv[0]); err == nil {
+				server.Version = v // what servers say of themselves may be a page of build information
+			}
+		}
+		out.Servers = append(out.Servers, server)
 	}
 	if c.Input.(api.StatusQuery).Metrics {
 		text, err := d.metrics(stats)

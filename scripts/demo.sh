@@ -42,7 +42,11 @@ trap 'auractl stop -q >/dev/null 2>&1 || true' EXIT
 # fingerprint hashes names, modes and bytes of the module; .aura holds what an
 # undo needs and is no part of it.
 fingerprint() {
-	(cd "$top/demo/cobra" && find . -name .aura -prune -o -printf '%P %m %l\n' -o -false | LC_ALL=C sort && find . -name .aura -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum) | sha256sum | cut -d ' ' -f 1
+	(
+		cd "$top/demo/cobra"
+		find . -name .aura -prune -o -printf '%P %y %m %l\n' | LC_ALL=C sort
+		find . -name .aura -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
+	) | sha256sum | cut -d ' ' -f 1
 }
 
 step "A real module from the Go module proxy: $module $version"
@@ -83,7 +87,7 @@ run go test ./...
 
 step "And back"
 run auractl history --limit 3 --color "$color"
-run auractl undo --color "$color" >../undo.out
+run auractl undo --last --color "$color" >../undo.out
 tail -n 5 ../undo.out
 after=$(fingerprint)
 echo "before:       $before"

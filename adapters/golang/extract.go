@@ -223,7 +223,6 @@ func (x *extractor) valueSpec(v *ast.ValueSpec, tok token.Token, decl graph.Span
 	if tok == token.CONST {
 		kind = graph.KindConstant
 	}
-	// Values see the names outside; what they declare within belongs to them.
 	for _, name := range v.Names {
 		if name.Name == "_" {
 			continue
@@ -242,11 +241,16 @@ func (x *extractor) valueSpec(v *ast.ValueSpec, tok token.Token, decl graph.Span
 		}
 		x.add(x.place(s))
 	}
+	// The members of an anonymous type are those of the variable.
+	container := ""
+	if x.scope == nil && len(v.Names) > 0 {
+		container = v.Names[0].Name
+	}
 	if v.Type != nil {
-		x.typeExpr(v.Type, "")
+		x.typeExpr(v.Type, container)
 	}
 	for _, e := range v.Values {
-		x.expression(e)
+		x.typeExpr(e, container)
 	}
 }
 

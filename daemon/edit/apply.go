@@ -194,17 +194,13 @@ func (t *Tx) applyRemove(h *handles, st *step) error {
 
 func (t *Tx) applyDirs(h *handles, touched map[string]bool) error {
 	for _, rel := range t.in.rmdirs {
-		d, err := h.open(path.Dir(rel))
-		if err == nil {
-			err = d.RemoveDir(path.Base(rel))
-		}
+		err := h.removeDir(rel)
 		if err != nil && !notEmpty(err) && !gone(err) {
 			return err
 		}
 		if err != nil {
 			t.Warnings = append(t.Warnings, "folder "+rel+" is kept: it is not empty")
 		}
-		h.forget(rel)
 		touched[path.Dir(rel)] = true
 	}
 	for _, rel := range t.in.mkdirs {

@@ -190,9 +190,6 @@ func (w *workspace) rewrite() error {
 	return nil
 }
 
-// slack is how many bytes of a journal may be of no use before it is rewritten.
-const slack = 1 << 20
-
 // retain drops what is too old, too many or too large to be kept for an undo,
 // oldest first. What fails here is tried again after the next transaction.
 func (w *workspace) retain() {
@@ -241,7 +238,7 @@ func (w *workspace) prune() error {
 	for _, n := range w.entries {
 		used += n.size
 	}
-	if w.log.end > 2*used+slack {
+	if w.log.end > 2*used+w.e.slack {
 		return w.rewrite()
 	}
 	return nil
@@ -295,6 +292,9 @@ func (w *workspace) removeBase(rel string) error {
 	if err == nil {
 		err = above.RemoveDir(path.Base(rel))
 		above.Close()
+	}
+	if err == nil {
+		delete(w.durable, rel)
 	}
 	if notEmpty(err) || gone(err) {
 		return nil

@@ -68,6 +68,7 @@ type Engine struct {
 	now      func() time.Time
 	keep     Retention
 	lockWait time.Duration
+	slack    int64 // bytes of a journal that may be of no use before it is rewritten
 	locks    locks
 	seed     seed // bugs that tests sow
 
@@ -100,7 +101,7 @@ func Open(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		fs: o.FS, state: filepath.Clean(o.State), log: o.Log, now: o.Now,
-		keep: o.Keep.withDefaults(), lockWait: o.LockWait,
+		keep: o.Keep.withDefaults(), lockWait: o.LockWait, slack: 1 << 20,
 		spaces: map[string]*opening{}, idle: make(chan struct{}),
 	}
 	if e.fs == nil {

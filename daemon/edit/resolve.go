@@ -196,6 +196,24 @@ func (h *handles) moved() (string, error) {
 	return "", nil
 }
 
+// removeDir removes an empty folder. It is flushed first: after a power cut the
+// folder could be gone, but the moves of files out of it not have happened.
+func (h *handles) removeDir(rel string) error {
+	d, err := h.open(rel)
+	if err != nil {
+		return err
+	}
+	if err := d.Sync(); err != nil {
+		return err
+	}
+	h.forget(rel)
+	above, err := h.open(path.Dir(rel))
+	if err != nil {
+		return err
+	}
+	return above.RemoveDir(path.Base(rel))
+}
+
 // forget closes the handle of a folder that is no longer there.
 func (h *handles) forget(rel string) {
 	if d, ok := h.dirs[rel]; ok {

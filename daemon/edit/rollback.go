@@ -247,33 +247,23 @@ func (r *rollback) unremove(o *op) error {
 // dirs takes the folders back.
 func (r *rollback) dirs() {
 	for _, rel := range slices.Backward(r.in.mkdirs) {
-		r.dir(rel, func(d Dir, name string) error {
-			r.h.forget(rel)
-			if err := d.RemoveDir(name); err != nil && !notEmpty(err) && !gone(err) {
-				return err
-			}
-			return nil
-		})
+		err := r.h.removeDir(rel)
+		r.dirDone(rel, err, notEmpty(err))
 	}
 	for _, rel := range slices.Backward(r.in.rmdirs) {
-		r.dir(rel, func(d Dir, name string) error {
-			if err := d.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-				return err
-			}
-			return nil
-		})
+		d, err := r.h.open(path.Dir(rel))
+		if err == nil {
+			err = d.Mkdir(path.Base(rel), 0o777)
+		}
+		r.dirDone(rel, err, errors.Is(err, fs.ErrExist))
 	}
 }
 
-func (r *rollback) dir(rel string, do func(d Dir, name string) error) {
-	d, err := r.h.open(path.Dir(rel))
-	if err == nil {
-		r.touched[path.Dir(rel)] = true
-		err = do(d, path.Base(rel))
-	}
-	if err != nil && !gone(err) && r.err == nil {
+func (r *rollback) dirDone(rel string, err error, fine bool) {
+	if err != nil && !fine && !gone(err) && r.err == nil {
 		r.err = fmt.Errorf("%s: %w", rel, err)
 	}
+	r.touched[path.Dir(rel)] = true
 }
 
 // checkSlot looks once more before the staged content is thrown away: a

@@ -178,6 +178,9 @@ func (t *Tx) stageIn(parent, base string, ignore bool) (string, Dir, error) {
 	if made != nil && !errors.Is(made, fs.ErrExist) {
 		return "", nil, made
 	}
+	if made == nil {
+		delete(t.w.durable, path.Join(parent, base))
+	}
 	b, err := p.Open(base)
 	if err != nil {
 		return "", nil, err
@@ -191,22 +194,41 @@ func (t *Tx) stageIn(parent, base string, ignore bool) (string, Dir, error) {
 	if err == nil && ignore {
 		err = ignoreAll(d)
 	}
-	// The names on the way must be durable before the intent speaks of slots.
-	if err == nil {
-		err = b.Sync()
-	}
-	if err == nil {
-		err = p.Sync()
-	}
 	if err != nil {
 		if d != nil {
-			d.Remove(".gitignore")
 			d.Close()
 		}
-		b.RemoveDir(t.id.String())
+		t.in.stages = append(t.in.stages, rel) // for discard
 		return "", nil, err
 	}
 	return rel, d, nil
+}
+
+// syncStage makes a staging folder durable, with the names on the way to it:
+// else the files that are moved into it could be gone with it.
+func (t *Tx) syncStage(i int) error {
+	if err := t.stages[i].Sync(); err != nil {
+		return err
+	}
+	base := path.Dir(t.in.stages[i])
+	t.w.staging.Lock()
+	defer t.w.staging.Unlock()
+	for _, rel := range []string{base, path.Dir(base)} {
+		if rel != base && t.w.durable[base] {
+			break
+		}
+		d, err := t.w.dir.Open(rel)
+		if err != nil {
+			return err
+		}
+		err = d.Sync()
+		d.Close()
+		if err != nil {
+			return err
+		}
+	}
+	t.w.durable[base] = true
+	return nil
 }
 
 // ignoreAll keeps git and search tools out of a staging folder.
@@ -257,7 +279,7 @@ func (t *Tx) stage(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := d.Sync(); err != nil {
+		if err := t.syncStage(i); err != nil {
 			return err
 		}
 	}

@@ -42,8 +42,10 @@ type workspace struct {
 	secret []byte
 	// plain says that the file system cannot exchange two names.
 	plain atomic.Bool
-	// staging is held while the folder of the staging folders comes or goes.
+	// staging is held while the folders of the staging folders come or go;
+	// durable has those whose own names are known to be on the disk.
 	staging sync.Mutex
+	durable map[string]bool
 
 	mu      sync.Mutex // guards what follows, and the journal
 	log     *journal
@@ -135,6 +137,7 @@ func workspaceKey(root string, id Info) string {
 // did not end. A journal that cannot be trusted leaves the workspace locked,
 // which is no error here.
 func (w *workspace) open(ctx context.Context) (err error) {
+	w.durable = map[string]bool{}
 	if w.dir, err = w.e.fs.OpenRoot(w.root); err != nil {
 		return err
 	}

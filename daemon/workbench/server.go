@@ -45,15 +45,16 @@ func (s *Session) lease(ctx context.Context, lang adapters.Adapter, p adapters.P
 		return l, nil
 	}
 	got, err := s.ws.opts.Supervisor.Lease(ctx, supervise.Want{
-		View:    s.ws.view,
-		Project: p,
-		Engine:  engine,
-		Env:     s.caller.Env,
-		Trusted: s.caller.Trusted,
-		Class:   s.caller.Class,
-		Client:  s.caller.Name,
-		Seq:     s.snap.Seq(),
-		Waiting: s.caller.Waiting,
+		View:     s.ws.view,
+		Project:  p,
+		Language: lang.Language(),
+		Engine:   engine,
+		Env:      s.caller.Env,
+		Trusted:  s.caller.Trusted,
+		Class:    s.caller.Class,
+		Client:   s.caller.Name,
+		Seq:      s.snap.Seq(),
+		Waiting:  s.caller.Waiting,
 	})
 	if err != nil {
 		return nil, err

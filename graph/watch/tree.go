@@ -182,7 +182,7 @@ func (t *tree) enter(path string, parent *node) {
 	for stack := []place{{path, parent}}; len(stack) > 0 && t.r.ctx.Err() == nil; {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if at.path != t.r.path && t.r.rules.Ignore(at.path, true) {
+		if t.r.rules.Ignore(at.path, true) && at.path != t.r.path {
 			continue
 		}
 		n := t.follow(at.path, at.parent)

@@ -1,0 +1,30 @@
+package supervise
+
+import "time"
+
+// Status describes one instance for people and for doctor.
+type Status struct {
+	ID        string        `json:"id"` // short, stable for the same project, engine, settings and environment
+	Engine    string        `json:"engine"`
+	Language  string        `json:"language"`
+	Root      string        `json:"root"`
+	Purpose   string        `json:"purpose,omitempty"`
+	State     string        `json:"state"`
+	Since     time.Time     `json:"since"` // of the state
+	Waiting   string        `json:"waiting,omitempty"`
+	Complete  bool          `json:"complete"` // its answers are whole
+	Argv      []string      `json:"argv"`
+	PID       int           `json:"pid,omitempty"`
+	Server    string        `json:"server,omitempty"`  // as it names itself
+	Version   string        `json:"version,omitempty"` // as it names it
+	Leases    int           `json:"leases"`
+	Queued    int           `json:"queued"`
+	Running   int           `json:"running"`
+	Starts    int           `json:"starts"`
+	Crashes   int           `json:"crashes"` // within the window of the restart policy
+	Panics    int           `json:"panics,omitempty"`
+	Memory    int64         `json:"memory,omitempty"` // PSS of the process group, bytes
+	CPU       time.Duration `json:"cpu,omitempty"`
+	LastError string        `json:"lastError,omitempty"`
+	Stderr    string        `json:"stderr,omitempty"` // the end of it
+}

@@ -1,0 +1,373 @@
+package supervise
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/view"
+	"github.com/auralsp/aura/lspclient/proc"
+)
+
+// Limits bound what a server may take. Each zero takes the default named.
+type Limits struct {
+	Start    time.Duration // of the handshake (60 s)
+	Request  time.Duration // of a request whose engine names none (30 s)
+	Warm     time.Duration // of loading without any progress (60 s)
+	Busy     time.Duration // of computing without any output before it counts as stuck (3 min)
+	Idle     time.Duration // unused before it is stopped (10 min)
+	Settle   time.Duration // of silence after which pushed diagnostics are taken as whole (400 ms)
+	Client   int           // waiting requests of one client (512)
+	Queue    int           // waiting requests of one instance (4096)
+	Open     int           // documents kept open on request of recipes (64)
+	Instance int           // instances of a supervisor (64)
+	Restart  Restart
+	Stop     proc.Ladder // times only
+}
+
+func (l Limits) withDefaults() Limits {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	count := func(n *int, v int) {
+		if *n <= 0 {
+			*n = v
+		}
+	}
+	def(&l.Start, time.Minute)
+	def(&l.Request, 30*time.Second)
+	def(&l.Warm, time.Minute)
+	def(&l.Busy, 3*time.Minute)
+	def(&l.Idle, 10*time.Minute)
+	def(&l.Settle, 400*time.Millisecond)
+	count(&l.Client, 512)
+	count(&l.Queue, 4096)
+	count(&l.Open, 64)
+	count(&l.Instance, 64)
+	l.Restart = l.Restart.withDefaults()
+	return l
+}
+
+// Options are the settings of a Supervisor.
+type Options struct {
+	Log     *slog.Logger  // nil discards
+	Spawner *proc.Spawner // starts and outlives the servers
+	Limits  Limits
+	Scratch string // private folder for generated configuration
+	// Look finds a program for an engine: configuration, PATH, tool folder. nil looks in PATH.
+	Look func(engine, name string) (string, error)
+	// Version asks a program for its version; nil knows none.
+	Version func(bin string) (string, error)
+	// Command replaces an engine's command by the user's configuration; nil or an empty result does not.
+	Command func(engine string) []string
+	// Setting is the user's configuration of an engine; nil has none.
+	Setting func(engine, key string) (any, bool)
+	// Changed is told of each change of an instance's state. It is called on the
+	// instance's goroutine, must not block and must not call the Supervisor; nil is told nothing.
+	Changed func(Status)
+	// Event is told of what servers send outside of turns, for doors that
+	// forward it. The same rules hold; Event.Params is valid during the call only.
+	Event func(root, engine string, e adapters.Event)
+}
+
+// Want says which server is needed, for whom and at which text.
+type Want struct {
+	View     *view.View
+	Project  adapters.Project
+	Language adapters.Language
+	Engine   adapters.Engine
+	Env      map[string]string // the client's named variables, PATH and HOME
+	Trusted  bool
+	Purpose  string // "" is the shared instance; anything else has one of its own
+	Client   string // for fairness in the queue
+	Class    Class
+	Seq      uint64 // of the view, that answers must not be older than
+	// Partial takes a server that is still loading instead of waiting for it.
+	Partial bool
+	// Waiting is told in words what the lease waits for; nil is told nothing.
+	Waiting func(string)
+}
+
+// Supervisor owns the instances. Close stops them all.
+type Supervisor struct {
+	o      Options
+	limits Limits
+	log    *slog.Logger
+	ctx    context.Context // of the instances' goroutines
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu        sync.Mutex // guards the rest; never held while calling out
+	closed    bool
+	sites     map[string]*instance // by what was asked for
+	instances map[string]*instance // by what that resolved to
+}
+
+// Start returns a Supervisor without instances.
+func Start(o Options) *Supervisor {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Look == nil {
+		o.Look = func(_, name string) (string, error) { return exec.LookPath(name) }
+	}
+	if o.Version == nil {
+		o.Version = func(string) (string, error) { return "", errors.New("version is not known") }
+	}
+	if o.Command == nil {
+		o.Command = func(string) []string { return nil }
+	}
+	if o.Setting == nil {
+		o.Setting = func(string, string) (any, bool) { return nil, false }
+	}
+	if o.Changed == nil {
+		o.Changed = func(Status) {}
+	}
+	if o.Event == nil {
+		o.Event = func(string, string, adapters.Event) {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Supervisor{
+		o: o, limits: o.Limits.withDefaults(), log: o.Log, ctx: ctx, cancel: cancel,
+		sites: make(map[string]*instance), instances: make(map[string]*instance),
+	}
+}
+
+// Lease returns the use of a server that is running and, unless w.Partial,
+// ready. It starts the server if needed and waits while that makes progress.
+// A server that goes on loading without progress past its deadline is leased
+// all the same: Lease.Complete then says so. Errors are *api.Error.
+func (s *Supervisor) Lease(ctx context.Context, w Want) (*Lease, error) {
+	if w.Waiting == nil {
+		w.Waiting = func(string) {}
+	}
+	i, err := s.instance(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lease{i: i, want: w}
+	if _, err := l.ready(ctx); err != nil {
+		i.unlease()
+		return nil, err
+	}
+	return l, nil
+}
+
+// instance finds or makes the instance for w and leases it.
+func (s *Supervisor) instance(ctx context.Context, w Want) (*instance, error) {
+	site := siteKey(w)
+	if i, err := s.known(s.sites, site); i != nil || err != nil {
+		return i, err
+	}
+	launch, err := s.launch(ctx, w)
+	if err != nil {
+		return nil, unavailable(w.Engine, err)
+	}
+	key := instanceKey(w, launch)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosing()
+	}
+	i := s.instances[key]
+	if i == nil || !i.lease() {
+		if len(s.instances) >= s.limits.Instance {
+			s.evictLocked()
+		}
+		if len(s.instances) >= s.limits.Instance {
+			return nil, api.Errorf(api.Overloaded, "%d language servers are in use, which is the limit; close a workspace or wait", len(s.instances))
+		}
+		i = newInstance(s, key, w, launch)
+		i.lease()
+		s.instances[key] = i
+		s.wg.Go(func() {
+			i.run(s.ctx)
+			s.forget(i)
+		})
+	}
+	s.sites[site] = i
+	return i, nil
+}
+
+// known returns a live instance of the map, leased.
+func (s *Supervisor) known(in map[string]*instance, key string) (*instance, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosing()
+	}
+	if i := in[key]; i != nil && i.lease() {
+		return i, nil
+	}
+	return nil, nil
+}
+
+// evictLocked retires the instance that has been unused for the longest time.
+// It is also where a memory budget would choose.
+func (s *Supervisor) evictLocked() {
+	var oldest *instance
+	var since time.Time
+	for _, i := range s.instances {
+		if t, idle := i.idleSince(); idle && (oldest == nil || t.Before(since)) {
+			oldest, since = i, t
+		}
+	}
+	if oldest != nil && oldest.retire() {
+		s.dropLocked(oldest)
+	}
+}
+
+func (s *Supervisor) forget(i *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropLocked(i)
+}
+
+func (s *Supervisor) dropLocked(i *instance) {
+	maps.DeleteFunc(s.sites, func(_ string, have *instance) bool { return have == i })
+	if s.instances[i.key] == i {
+		delete(s.instances, i.key)
+	}
+}
+
+// Forget stops the instances that follow a view and waits for them. The view
+// may be closed afterwards.
+func (s *Supervisor) Forget(ctx context.Context, v *view.View) error {
+	var gone []*instance
+	s.mu.Lock()
+	for _, i := range s.instances {
+		if i.view == v {
+			gone = append(gone, i)
+			s.dropLocked(i)
+		}
+	}
+	s.mu.Unlock()
+	for _, i := range gone {
+		i.shut()
+	}
+	for _, i := range gone {
+		select {
+		case <-i.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// Restart asks the instances of an engine (all when engine is empty) below a
+// root to start anew, also those that have failed. It returns how many there are.
+func (s *Supervisor) Restart(root, engine string) int {
+	n := 0
+	for _, i := range s.all() {
+		if i.view.Root() == root && (engine == "" || i.engine.ID == engine) {
+			i.askRestart()
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Supervisor) all() []*instance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.instances))
+}
+
+// Status describes the instances, ordered by root and engine.
+func (s *Supervisor) Status() []Status {
+	var out []Status
+	for _, i := range s.all() {
+		out = append(out, i.status(true))
+	}
+	slices.SortFunc(out, func(a, b Status) int {
+		return strings.Compare(a.Root+"\x00"+a.Engine+a.ID, b.Root+"\x00"+b.Engine+b.ID)
+	})
+	return out
+}
+
+// Close stops all servers side by side and waits until nothing of them is
+// left. A context that ends first makes it kill them.
+func (s *Supervisor) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	for _, i := range s.all() {
+		i.shut()
+	}
+	done := make(chan struct{})
+	s.wg.Go(func() {}) // the group may be empty
+	stop := context.AfterFunc(ctx, s.cancel)
+	defer stop()
+	go func() {
+		s.wg.Wait()
+		close(done)
+	}()
+	<-done // bounded: stopping an instance is, and ends at once when s.ctx does
+	s.cancel()
+	return ctx.Err()
+}
+
+// launch resolves the command of an engine. It starts nothing.
+func (s *Supervisor) launch(ctx context.Context, w Want) (adapters.Launch, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	id := w.Engine.ID
+	return w.Engine.Launch(ctx, adapters.Site{
+		Root:    w.Project.Root,
+		Trusted: w.Trusted,
+		Env:     named(w),
+		Command: s.o.Command(id),
+		Look:    func(name string) (string, error) { return s.o.Look(id, name) },
+		Scratch: s.o.Scratch,
+		Version: s.o.Version,
+		Read: func(path string) ([]byte, error) {
+			d, err := w.View.Read(ctx, path)
+			return d.Content, err
+		},
+		Setting: func(key string) (any, bool) { return s.o.Setting(id, key) },
+	})
+}
+
+// named keeps the variables that the engine declares, and those by which
+// programs are found.
+func named(w Want) map[string]string {
+	out := make(map[string]string)
+	for _, name := range append([]string{"PATH", "HOME"}, w.Engine.Env...) {
+		if v, ok := w.Env[name]; ok {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+func siteKey(w Want) string {
+	return digest(fmt.Sprintf("%p", w.View), w.Project.Root, w.Engine.ID, w.Purpose, fmt.Sprint(w.Trusted), named(w))
+}
+
+func instanceKey(w Want, l adapters.Launch) string {
+	return digest(fmt.Sprintf("%p", w.View), w.Project.Root, w.Engine.ID, w.Purpose, fmt.Sprint(w.Trusted), l.Argv, l.Dir, l.Settings, l.Named)
+}
+
+func digest(parts ...any) string {
+	b, err := json.Marshal(parts)
+	if err != nil {
+		b = fmt.Appendf(nil, "%#v", parts) // settings that JSON cannot hold still make a key
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:8])
+}
