@@ -145,8 +145,19 @@ func (v *View) signal() {
 func (v *View) verify(path string) {
 	v.make(path, true)
 	f := v.lock(path)
+	defer v.unlock(f)
+	if !f.covered {
+		// It was first read when its folder seemed to be left out.
+		indexed := !v.rules.unlisted(path)
+		v.mu.Lock()
+		f.covered, f.indexed = true, indexed
+		if f.exists && v.buffers[path] == nil {
+			f.seq = v.log.append(Entry{Path: path, Kind: Created, Hash: f.hash})
+		}
+		v.list = nil
+		v.mu.Unlock()
+	}
 	v.look(f, false)
-	v.unlock(f)
 }
 
 // andKnown adds the known files that the watcher tells of.

@@ -174,7 +174,6 @@ func (m *mirror) agree() {
 		r.t.Fatalf("Since(%d) at %d: reset %v, now %d", m.cursor, seq, reset, now)
 	}
 	m.cursor = now
-	for _, e := range entries { r.t.Log("   ", e.Seq, e.Kind, r.rel(e.Path)) }
 	for _, e := range entries {
 		if superseded(entries, e) {
 			continue

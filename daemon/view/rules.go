@@ -1,8 +1,6 @@
 package view
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,5 +203,5 @@ func (r *rules) read(dir string) *dirRules {
 
 func has(dir, name string) bool {
 	_, err := watch.Lstat(filepath.Join(dir, name))
-	return err == nil || !errors.Is(err, fs.ErrNotExist)
+	return err == nil
 }

@@ -54,6 +54,7 @@ type View struct {
 	buffers map[string]*buffer
 	cache   cache
 	pending pending
+	doubts  []string // see doubt
 	list    []string // sorted paths of the listed files, nil when it is to be made
 	gone    bool     // the root is gone
 }
@@ -153,7 +154,12 @@ func (v *View) run() {
 func (v *View) Barrier(ctx context.Context) (uint64, error) {
 	// A changed ignore file makes the watcher look again, which may show more of them.
 	for range 8 {
+		// Taken first: what is doubted from here on waits for the next barrier.
+		doubts := v.takeDoubts()
 		err := v.watched.Barrier(ctx)
+		if len(doubts) > 0 {
+			v.putBack(doubts, false)
+		}
 		switch {
 		case errors.Is(err, watch.ErrRootLost):
 			return 0, fmt.Errorf("%s: %w", v.root, ErrRootGone)
@@ -227,10 +233,16 @@ func (v *View) Read(ctx context.Context, path string) (Doc, error) {
 // doubt has a path looked at again after the next barrier: a poller does not
 // tell of a file that came and went between two rounds. mu is held.
 func (v *View) doubt(path string) {
-	if v.pending.paths == nil {
-		v.pending.paths = map[string]struct{}{}
-	}
-	v.pending.paths[path] = struct{}{}
+	v.doubts = append(v.doubts, path)
+}
+
+// takeDoubts returns the paths of doubt so far.
+func (v *View) takeDoubts() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	d := v.doubts
+	v.doubts = nil
+	return d
 }
 
 func (v *View) holds(path string) bool {
