@@ -331,14 +331,13 @@ func TestP06_ProbeFindsATalkingCorpse(t *testing.T) {
 		})
 	l := r.lease("one")
 	pid := r.state(l).PID
-	r.sup.all()[0].gen.stream.read.Add(-1) // as if a byte had come
-	stop := context.AfterFunc(t.Context(), func() {})
-	defer stop()
-	go func() {
-		tick := time.NewTicker(20 * time.Millisecond)
+	g := r.sup.all()[0].gen
+	talked := make(chan struct{})
+	go func() { // as if it wrote something, until it is dead
+		defer close(talked)
+		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		g := r.sup.all()[0].gen
-		for range 15 {
+		for !isClosed(g.dead) {
 			<-tick.C
 			g.stream.read.Add(1)
 		}
@@ -346,6 +345,7 @@ func TestP06_ProbeFindsATalkingCorpse(t *testing.T) {
 	_, err := references(t.Context(), l, r.path("a.txt"))
 	wantCode(t, err, api.ServerTimeout)
 	until(t, "the probe to find it out", func() bool { return syscall.Kill(pid, 0) != nil })
+	<-talked
 	r.state(l)
 	if s := r.only(); !strings.Contains(s.LastError, "probe") {
 		t.Errorf("last error %q", s.LastError)

@@ -116,7 +116,7 @@ func newRig(t testing.TB, config lsptest.Config, files map[string]string, adjust
 	env = append(env, "GORACE=atexit_sleep_ms=0") // under -race a process would wait a second to end
 	prototype := driver{over: adapters.EditsAndCreates, waits: config.Loading.Millis > 0 || config.Loading.Never}
 	o := Options{Limits: Limits{
-		Start: 5 * time.Second, Request: 5 * time.Second, Warm: 2 * time.Second, Settle: 60 * time.Millisecond,
+		Start: 5 * time.Second, Request: 5 * time.Second, Warm: 2 * time.Second, Settle: 60 * time.Millisecond, Restore: 500 * time.Millisecond,
 		Restart: Restart{First: 10 * time.Millisecond, Max: 50 * time.Millisecond},
 		Stop:    proc.Ladder{AskFor: time.Second, CloseFor: 300 * time.Millisecond, TermFor: 300 * time.Millisecond},
 	}}

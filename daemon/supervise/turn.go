@@ -18,8 +18,6 @@ import (
 const (
 	TurnTime  = 3 * time.Second
 	TurnFiles = 64
-	// restoreTime bounds what follows a turn: others wait for it.
-	restoreTime = 5 * time.Second
 )
 
 // Budget bounds a turn.
@@ -228,7 +226,7 @@ func (g *generation) show(ctx context.Context, paths []string, planned map[strin
 // restore gives the server the view's text back and waits until it has taken
 // it. The caller holds the mirror's lock.
 func (g *generation) restore(ctx context.Context, paths []string) error {
-	ctx, cancel := context.WithTimeout(ctx, restoreTime)
+	ctx, cancel := context.WithTimeout(ctx, g.i.limits.Restore)
 	defer cancel()
 	var changes []adapters.FileChange
 	proof := ""
