@@ -65,6 +65,18 @@ func (r *rig) must(err error) {
 	}
 }
 
+// until waits for a condition that other goroutines or the clock bring about.
+func until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(15 * time.Second); !cond(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("timed out: %s", what)
+		}
+	}
+}
+
 func (r *rig) path(name string) string { return filepath.Join(r.dir, name) }
 
 func (r *rig) write(name, content string) {
