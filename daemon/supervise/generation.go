@@ -21,6 +21,7 @@ type generation struct {
 	i       *instance
 	process *proc.Process
 	client  *lspclient.Client // set before the generation is published
+	pulling atomic.Bool       // diagnostics are asked for, so that what is pushed is not passed on
 	stream  *countedConn
 	mirror  *mirror
 	work    sync.WaitGroup // looks at requests, probes
@@ -140,6 +141,7 @@ func (g *generation) handshake(ctx context.Context) error {
 		return err
 	}
 	g.client = client
+	g.pulling.Store(g.pulls())
 	return g.mirror.replay(ctx)
 }
 
@@ -171,7 +173,12 @@ func (g *generation) onEvent(e lspclient.Event) {
 		ev.Kind = adapters.Replied
 	}
 	turning := g.observe(ev)
-	if !turning && ev.Kind == adapters.Notification {
+	if ev.Kind != adapters.Notification || turning {
+		return
+	}
+	// What a server pushes on its own time may still be about the text of a turn
+	// that is over; where it can be asked, it is.
+	if !g.pulling.Load() || ev.Method != "textDocument/publishDiagnostics" {
 		g.i.sup.o.Event(g.i.want.Project.Root, g.i.engine.ID, ev)
 	}
 }
@@ -259,11 +266,16 @@ func (g *generation) attend(ctx context.Context) {
 	i := g.i
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	told := Warming
 	for {
 		i.mu.Lock()
 		changed, state, leases, idle, again := i.changed, i.state, i.leases, i.idle, i.again
 		closing := i.closing
 		i.mu.Unlock()
+		if state != told {
+			told = state
+			i.sup.o.Changed(i.status(false))
+		}
 		wait := time.Duration(-1)
 		switch {
 		case closing || again || ctx.Err() != nil:
@@ -414,6 +426,14 @@ func (g *generation) kill(reason string) {
 	g.mu.Unlock()
 	g.i.log.Warn("server is killed", "pid", g.process.PID(), "reason", reason)
 	g.process.Kill()
+}
+
+// doomed reports whether the process has ended or was killed: nothing more is
+// sent to it, even if it could still answer.
+func (g *generation) doomed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.over || g.reason != ""
 }
 
 // deathOf waits until the generation has ended and returns how.

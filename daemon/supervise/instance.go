@@ -249,8 +249,8 @@ func (i *instance) crashedLocked(c crash) {
 }
 
 // refusedLocked reports whether a failed instance stays down for a new lease,
-// with the error to answer. After the window has passed one more start is
-// tried: a single crash then brings it back here. The caller holds mu.
+// with the error to answer. After the window has passed it is tried again with
+// a clean record. The caller holds mu.
 func (i *instance) refusedLocked(now time.Time) *api.Error {
 	if i.state != Failed {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -148,12 +149,7 @@ func (l *Lease) request(ctx context.Context, r *request) error {
 		}
 		// What was in flight when the server died is asked again alone, so that
 		// a second death tells which request it was.
-		leave, err := i.queue.enter(ctx, l.want.Client, l.want.Class, r.alone || died > 0)
-		if err != nil {
-			return l.left(err, r)
-		}
-		sent, err := l.try(ctx, g, r, died > 0)
-		leave()
+		sent, err := l.queued(ctx, r, r.alone || died > 0, func() (bool, error) { return l.try(ctx, g, r, died > 0) })
 		if err == nil {
 			i.poison.proved()
 			if died > 0 {
@@ -194,6 +190,22 @@ func (l *Lease) request(ctx context.Context, r *request) error {
 	}
 }
 
+// queued runs f when it is the request's turn. A panic in f is an error of the
+// request and gives the turn back all the same.
+func (l *Lease) queued(ctx context.Context, r *request, alone bool, f func() (bool, error)) (sent bool, err error) {
+	leave, err := l.i.queue.enter(ctx, l.want.Client, l.want.Class, alone)
+	if err != nil {
+		return false, l.left(err, r)
+	}
+	defer leave()
+	defer func() {
+		if p := recover(); p != nil {
+			sent, err = true, l.i.panicked(r.method, p, debug.Stack())
+		}
+	}()
+	return f()
+}
+
 // overtaken reports whether the server gave a request up for reasons of its
 // own: the text changed, or it cancelled what nobody had cancelled.
 func overtaken(err error) bool {
@@ -227,7 +239,7 @@ var errGone = errors.New("server has ended")
 // it was the documents it was sent and not r.
 func (l *Lease) try(ctx context.Context, g *generation, r *request, careful bool) (sent bool, err error) {
 	i := l.i
-	if isClosed(g.dead) {
+	if g.doomed() {
 		return false, errGone
 	}
 	limit := i.deadline(r.method)

@@ -311,15 +311,9 @@ func (s *Supervisor) Close(ctx context.Context) error {
 	for _, i := range s.all() {
 		i.shut()
 	}
-	done := make(chan struct{})
-	s.wg.Go(func() {}) // the group may be empty
 	stop := context.AfterFunc(ctx, s.cancel)
 	defer stop()
-	go func() {
-		s.wg.Wait()
-		close(done)
-	}()
-	<-done // bounded: stopping an instance is, and ends at once when s.ctx does
+	s.wg.Wait() // bounded: stopping an instance is, and ends at once when s.ctx does
 	s.cancel()
 	return ctx.Err()
 }

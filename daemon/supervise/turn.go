@@ -71,7 +71,7 @@ func (l *Lease) Turn(ctx context.Context, b Budget, planned map[string][]byte, f
 	if len(planned) > b.Files {
 		return skipped("%d files are more than the %d that %s is shown at once", len(planned), b.Files, l.i.engine.ID)
 	}
-	r := &request{method: "turn", alone: true}
+	r := &request{method: "a check of planned text", alone: true}
 	for {
 		g, err := l.ready(ctx)
 		if err != nil {
@@ -80,12 +80,7 @@ func (l *Lease) Turn(ctx context.Context, b Budget, planned map[string][]byte, f
 		if err := l.fits(ctx, g, planned); err != nil {
 			return err
 		}
-		leave, err := l.i.queue.enter(ctx, l.want.Client, l.want.Class, true)
-		if err != nil {
-			return l.left(err, r)
-		}
-		sent, err := l.turn(ctx, g, b, planned, fn)
-		leave()
+		sent, err := l.queued(ctx, r, true, func() (bool, error) { return l.turn(ctx, g, r, b, planned, fn) })
 		var ended *lspclient.EndedError
 		if err == nil || !errors.As(err, &ended) && !errors.Is(err, errGone) {
 			return err
@@ -126,7 +121,10 @@ func (l *Lease) fits(ctx context.Context, g *generation, planned map[string][]by
 	return nil
 }
 
-func (l *Lease) turn(ctx context.Context, g *generation, b Budget, planned map[string][]byte, fn func(*Turn) error) (sent bool, err error) {
+func (l *Lease) turn(ctx context.Context, g *generation, r *request, b Budget, planned map[string][]byte, fn func(*Turn) error) (sent bool, err error) {
+	if g.doomed() {
+		return false, errGone
+	}
 	limit := l.i.deadline("turn")
 	cctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,7 +134,7 @@ func (l *Lease) turn(ctx context.Context, g *generation, b Budget, planned map[s
 	}
 	defer func() {
 		done()
-		err = l.verdict(ctx, cctx, w, &request{method: "a check of planned text"}, limit, err)
+		err = l.verdict(ctx, cctx, w, r, limit, err)
 	}()
 	seq, err := g.mirror.sync(cctx, l.want.Seq)
 	if err != nil {
@@ -164,7 +162,9 @@ func (l *Lease) turn(ctx context.Context, g *generation, b Budget, planned map[s
 		})
 	}
 	g.mirror.mu.Lock() // nothing else is told meanwhile
+	defer g.mirror.mu.Unlock()
 	g.setTurning(true)
+	defer g.setTurning(false)
 	t := &Turn{l: l, g: g, ctx: tctx, planned: planned}
 	_, t.began = g.client.DiagnosticsSince(^uint64(0))
 	paths := slices.Sorted(maps.Keys(planned))
@@ -173,8 +173,6 @@ func (l *Lease) turn(ctx context.Context, g *generation, b Budget, planned map[s
 		err = l.guarded(func() error { return fn(t) })
 	}
 	rerr := g.restore(context.WithoutCancel(ctx), paths)
-	g.setTurning(false)
-	g.mirror.mu.Unlock()
 	switch cause := context.Cause(tctx); {
 	case rerr != nil && g.client.Err() == nil:
 		g.kill("the text it has after a check of planned text could not be proven")
