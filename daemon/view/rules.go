@@ -43,6 +43,11 @@ func newRules(root string) *rules {
 			break
 		}
 	}
+	if r.top != root && r.ignored(root, true) {
+		// The repository around it wants to know nothing of this folder; the
+		// user who opened it does, and its own files say what to leave out.
+		r.top = root
+	}
 	return r
 }
 
@@ -177,7 +182,7 @@ func (r *rules) of(dir string) *dirRules {
 func (r *rules) read(dir string) *dirRules {
 	d := &dirRules{}
 	var files []string
-	if dir == r.top && r.lock != "" {
+	if dir == r.top && gitDir(dir) != "" {
 		files = append(files, filepath.Join(filepath.Dir(r.lock), "info", "exclude"))
 	}
 	files = append(files, filepath.Join(dir, ".gitignore"), filepath.Join(dir, ".ignore"))
