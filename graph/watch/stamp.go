@@ -2,7 +2,7 @@ package watch
 
 import (
 	"io/fs"
-	"os"
+	"syscall"
 	"time"
 )
 
@@ -14,7 +14,7 @@ type ID struct{ Dev, Ino uint64 }
 // (see Racy). The zero Stamp belongs to no file.
 type Stamp struct {
 	ID           ID
-	Mode         fs.FileMode
+	Mode         fs.FileMode // type and permissions, without setuid, setgid and sticky
 	Size         int64
 	Mtime, Ctime int64 // nanoseconds since 1970
 }
@@ -29,20 +29,54 @@ func (s Stamp) Racy(read time.Time) bool {
 	return s.Mtime > limit || s.Ctime > limit
 }
 
-// Lstat returns the stamp of path itself, of the link where it is a symbolic link.
-func Lstat(path string) (Stamp, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return Stamp{}, err
+// Lstat returns the stamp of path itself, of the link where it is a symbolic
+// link. Errors are *fs.PathError.
+func Lstat(path string) (Stamp, error) { return stat("lstat", path, syscall.Lstat) }
+
+// Stat returns the stamp of what path leads to. Errors are *fs.PathError.
+func Stat(path string) (Stamp, error) { return stat("stat", path, syscall.Stat) }
+
+// stat is package os's without the FileInfo: it is on the way of each request.
+func stat(op, path string, call func(string, *syscall.Stat_t) error) (Stamp, error) {
+	var st syscall.Stat_t
+	err := call(path, &st)
+	for err == syscall.EINTR {
+		err = call(path, &st)
 	}
-	return StampOf(info), nil
+	if err != nil {
+		return Stamp{}, &fs.PathError{Op: op, Path: path, Err: err}
+	}
+	return stampOf(&st), nil
 }
 
-// Stat returns the stamp of what path leads to.
-func Stat(path string) (Stamp, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Stamp{}, err
+// StampOf returns the stamp that info holds; info must come from package os.
+func StampOf(info fs.FileInfo) Stamp {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return Stamp{Mode: info.Mode(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}
 	}
-	return StampOf(info), nil
+	return stampOf(st)
+}
+
+// modeOf translates the mode of a stat.
+func modeOf(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	switch m & syscall.S_IFMT {
+	case syscall.S_IFREG:
+	case syscall.S_IFDIR:
+		mode |= fs.ModeDir
+	case syscall.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case syscall.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case syscall.S_IFSOCK:
+		mode |= fs.ModeSocket
+	case syscall.S_IFCHR:
+		mode |= fs.ModeDevice | fs.ModeCharDevice
+	case syscall.S_IFBLK:
+		mode |= fs.ModeDevice
+	default:
+		mode |= fs.ModeIrregular
+	}
+	return mode
 }

@@ -1,19 +1,13 @@
 package watch
 
-import (
-	"io/fs"
-	"syscall"
-)
+import "syscall"
 
 // kqueue needs an open file for everything watched; the poller is used instead.
 const canNotify = false
 
-// StampOf returns the stamp that info holds; info must come from package os.
-func StampOf(info fs.FileInfo) Stamp {
-	s := Stamp{Mode: info.Mode(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.ID = ID{Dev: uint64(st.Dev), Ino: st.Ino}
-		s.Ctime = st.Ctimespec.Nano()
+func stampOf(st *syscall.Stat_t) Stamp {
+	return Stamp{
+		ID: ID{Dev: uint64(st.Dev), Ino: st.Ino}, Mode: modeOf(uint32(st.Mode)), Size: st.Size,
+		Mtime: st.Mtimespec.Nano(), Ctime: st.Ctimespec.Nano(),
 	}
-	return s
 }

@@ -1,18 +1,12 @@
 package watch
 
-import (
-	"io/fs"
-	"syscall"
-)
+import "syscall"
 
 const canNotify = true
 
-// StampOf returns the stamp that info holds; info must come from package os.
-func StampOf(info fs.FileInfo) Stamp {
-	s := Stamp{Mode: info.Mode(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.ID = ID{Dev: st.Dev, Ino: st.Ino}
-		s.Ctime = st.Ctim.Nano()
+func stampOf(st *syscall.Stat_t) Stamp {
+	return Stamp{
+		ID: ID{Dev: st.Dev, Ino: st.Ino}, Mode: modeOf(st.Mode), Size: st.Size,
+		Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(),
 	}
-	return s
 }
