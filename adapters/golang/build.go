@@ -226,27 +226,25 @@ func packageFiles(ctx context.Context, s adapters.Snapshot, dir string) ([]strin
 	return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return filepath.Dir(f) != dir }), nil
 }
 
-// included reports whether a file is part of the build here and now, by its
-// name and its //go:build line.
+// included reports whether a file is part of the build here and now.
 func included(ctx context.Context, s adapters.Snapshot, file string) (bool, error) {
-	var failed error
+	content, _, err := s.Read(ctx, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", file, err)
+	}
+	return matches(file, content), nil
+}
+
+// matches reports whether a file of this name and content would be built here:
+// by the system in its name and by its //go:build line.
+func matches(file string, content []byte) bool {
 	c := build.Default
-	c.OpenFile = func(string) (io.ReadCloser, error) {
-		content, _, err := s.Read(ctx, file)
-		if err != nil {
-			failed = err
-			return nil, err
-		}
-		return io.NopCloser(bytes.NewReader(content)), nil
-	}
+	c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
 	ok, err := c.MatchFile(filepath.Dir(file), filepath.Base(file))
-	switch {
-	case failed != nil && !errors.Is(failed, fs.ErrNotExist):
-		return false, fmt.Errorf("read %s: %w", file, failed)
-	case err != nil:
-		return true, nil // a broken head is for the compiler to report
-	}
-	return ok, nil
+	return ok || err != nil // a broken head is for the compiler to report
 }
 
 // place matches one finding of the compiler, of vet or of the loader.

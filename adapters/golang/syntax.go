@@ -105,12 +105,12 @@ func literalEnd(content []byte, start int, lit string) int {
 // namespace names the package of a file by its folder below the project, as
 // import paths do; where the package clause says otherwise, that is the alias.
 func namespace(root, file string, t *syntax.Tree) (name, alias string) {
+	pkg := t.Package
 	dir, err := filepath.Rel(root, filepath.Dir(file))
-	if err != nil {
-		dir = filepath.Dir(file)
+	if err != nil || dir == ".." || strings.HasPrefix(dir, ".."+string(filepath.Separator)) {
+		return pkg, "" // of another module: what is known is its name
 	}
 	dir = filepath.ToSlash(dir)
-	pkg := t.Package
 	suffix := ""
 	if strings.HasSuffix(file, "_test.go") && strings.HasSuffix(pkg, "_test") {
 		pkg, suffix = strings.TrimSuffix(pkg, "_test"), "_test"

@@ -1,0 +1,205 @@
+package golang
+
+import (
+	"context"
+	"errors"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/lspclient/change"
+)
+
+// relatives finds the methods that must keep one name with the symbol. gopls
+// renames those that it sees assigned to the interface; a type that meets it
+// only in a type assertion, or in another package, would silently stop to.
+func (r *renamer) relatives(ctx context.Context) error {
+	r.family = []graph.Symbol{r.sym}
+	if r.sym.Kind == graph.KindMethod && !r.sym.Local {
+		f, err := recipe.FamilyOf(ctx, r.b, r.sym)
+		switch {
+		case errors.Is(err, recipe.ErrFamily):
+			return refuse(adapters.Unsupported, "more than %d methods named %s implement one another; rename a smaller interface", len(f.Members)-1, r.sym.Name)
+		case err != nil:
+			return r.explain(err)
+		}
+		r.family = f.Members
+		if err := r.outsiders(ctx, f.Outside); err != nil {
+			return err
+		}
+		if len(r.family) > 1 {
+			r.warn("%d methods named %s belong together by the interfaces they meet and are renamed together", len(r.family), r.sym.Name)
+		}
+	}
+	for _, m := range r.family {
+		if _, err := r.source(ctx, m.Path); err != nil {
+			return err
+		}
+	}
+	same, err := r.b.Graph().ByName(ctx, r.sym.Name)
+	if err != nil {
+		return err
+	}
+	for _, s := range same {
+		if !slices.ContainsFunc(r.family, func(m graph.Symbol) bool { return m.ID == s.ID }) {
+			r.others = append(r.others, s)
+		}
+	}
+	return nil
+}
+
+// contracts are methods that package errors looks for by name on any error
+// (go doc errors); they stand in interfaces without a name, which no server lists.
+var contracts = []string{"Error", "Unwrap", "Is", "As"}
+
+// outsiders refuses the rename of a method by which a type meets an interface
+// that cannot be renamed with it.
+func (r *renamer) outsiders(ctx context.Context, list []recipe.Outsider) error {
+	var concrete []string
+	for _, o := range list {
+		word := string(o.Place.File.Content()[o.Place.Span.Start:o.Place.Span.End])
+		abstract := slices.Contains(o.Of.Modifiers, "abstract")
+		if word == "error" && filepath.Base(o.Place.Path) == "builtin.go" {
+			if slices.Contains(contracts, r.sym.Name) && !abstract {
+				return refuse(adapters.OutsideWorkspace, "%s is an error, and Go's errors package finds the method %s by its name; it cannot be renamed",
+					typeOf(o.Of), r.sym.Name)
+			}
+			continue
+		}
+		if word != r.sym.Name {
+			continue
+		}
+		their, ok := recipe.SymbolAt(ctx, r.b, o.Place)
+		if !ok {
+			continue
+		}
+		switch iface := their.Container; {
+		case abstract:
+			if !slices.Contains(their.Modifiers, "abstract") {
+				concrete = append(concrete, iface)
+			}
+		case !slices.Contains(their.Modifiers, "abstract") || !reachable(o.Place.Path, iface):
+		default:
+			return refuse(adapters.OutsideWorkspace, "%s implements %s by its method %s, and that interface is declared outside this workspace (%s); under another name it would not any more",
+				typeOf(o.Of), iface, r.sym.Name, o.Place.Path)
+		}
+	}
+	if len(concrete) > 0 {
+		slices.Sort(concrete)
+		concrete = slices.Compact(concrete)
+		r.warn("types outside this workspace have the method %s and keep it: %s", r.sym.Name, listed(concrete, 3))
+	}
+	return nil
+}
+
+// reachable reports whether other packages can name an interface: one that is
+// unexported or internal to a dependency is met by chance.
+func reachable(path, qualified string) bool {
+	name := qualified[strings.LastIndexByte(qualified, '.')+1:]
+	return !strings.Contains(filepath.ToSlash(path), "/internal/") && token.IsExported(name)
+}
+
+// typeOf returns the type that declares a method, as people write it.
+func typeOf(s graph.Symbol) string {
+	if s.Container == "" {
+		return s.Name
+	}
+	return s.Container
+}
+
+// assignability is what gopls says when a concrete method is asked for alone.
+var assignability = regexp.MustCompile(`no longer assignable to interface`)
+
+// byReferences makes the edits of a member that gopls declines to rename
+// because its interface would not follow: it does follow, in this plan.
+func (r *renamer) byReferences(ctx context.Context, s graph.Symbol, refusal error) (change.Set, error) {
+	var server adapters.ServerRefusal
+	if !errors.As(refusal, &server) || len(r.family) == 1 || !assignability.MatchString(refusal.Error()) {
+		return change.Set{}, r.explain(refusal)
+	}
+	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", s,
+		map[string]any{"context": map[string]any{"includeDeclaration": true}})
+	if err != nil {
+		return change.Set{}, r.explain(err)
+	}
+	edits, err := recipe.NewEdits(change.Set{}, nil)
+	if err != nil {
+		return change.Set{}, err
+	}
+	for _, p := range list {
+		if string(p.File.Content()[p.Span.Start:p.Span.End]) != r.sym.Name {
+			continue
+		}
+		if !recipe.Inside(r.b.Root(), p.Path) {
+			return change.Set{}, refuse(adapters.OutsideWorkspace, "%s is used in %s, outside this workspace", s.Qualified, p.Path)
+		}
+		edits.Add(p.Path, p.Span, r.in.NewName)
+	}
+	return edits.Set(), nil
+}
+
+// Of what gopls says (gopls/internal/golang/rename_check.go), what is a clash
+// of names.
+var (
+	clash    = regexp.MustCompile(`conflict|shadow|no longer assignable|unexported|breaking references|would (?:make|change|be|cause)`)
+	badName  = regexp.MustCompile(`invalid identifier`)
+	unloaded = regexp.MustCompile(`no package metadata|no metadata for|no views`)
+	position = regexp.MustCompile(`^(\S+\.go:\d+:\d+):\s*(.*)$`)
+)
+
+// explain turns a refusal of gopls into one of ours; other errors are returned as they are.
+func (r *renamer) explain(err error) error {
+	var server adapters.ServerRefusal
+	if !errors.As(err, &server) {
+		return err
+	}
+	code, message := server.Refusal()
+	if code != 0 {
+		return err // gopls refuses with code 0; the others are about the protocol
+	}
+	said := r.readable(message)
+	switch {
+	case badName.MatchString(message):
+		return refuse(adapters.InvalidName, "%q is not a Go identifier", printable(r.in.NewName))
+	case unloaded.MatchString(message):
+		return refuse(adapters.Unsupported, "gopls has not loaded the package of %s: %s; `auractl diagnostics` and `go list ./...` say why",
+			r.relative(r.sym.Path), said)
+	case clash.MatchString(message):
+		return refuse(adapters.NameConflict, "%s", said)
+	}
+	return refuse(adapters.Unsupported, "gopls declines: %s", said)
+}
+
+// readable puts gopls's lines "place: text" into one sentence with the places
+// behind it, relative to the workspace.
+func (r *renamer) readable(message string) string {
+	var parts []string
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		if m := position.FindStringSubmatch(line); m != nil {
+			file, rest, _ := strings.Cut(m[1], ":")
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(r.b.Project().Root, filepath.FromSlash(file))
+			}
+			line = m[2] + " (" + r.relative(file) + ":" + rest + ")"
+		}
+		if line != "" {
+			parts = append(parts, line)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// listed joins up to n words and says how many more there are.
+func listed(words []string, n int) string {
+	if len(words) <= n {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(words[:n], ", ") + " and " + strconv.Itoa(len(words)-n) + " more"
+}

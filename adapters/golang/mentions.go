@@ -1,0 +1,381 @@
+package golang
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/text"
+)
+
+// sense is what a word in a comment stands for.
+type sense uint8
+
+const (
+	foreign sense = iota // something else, or nobody can tell
+	word                 // the symbol, in prose
+	link                 // the symbol, in a doc link or a directive that binds it
+)
+
+// mentions changes the name where comments and, if asked for, strings of the
+// files that refer to the symbol mention it. Doc links follow in any case, as
+// do directives that bind the name.
+func (r *renamer) mentions(ctx context.Context) error {
+	holders, err := r.goHolders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, src := range holders {
+		refers := len(r.edits.Of(src.path)) > 0
+		if !refers && !r.knows(src) {
+			continue
+		}
+		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+			if r.edits.Covers(src.path, m.Span) {
+				continue
+			}
+			if m.Token.Kind == syntax.String {
+				if r.in.Strings && refers && !src.quotedPath(m) && !src.fieldTag(m) && r.inReach(src, m.Span.Start) {
+					r.edits.Add(src.path, m.Span, r.in.NewName)
+				}
+				continue
+			}
+			switch r.sense(src, m) {
+			case link:
+				r.edits.Add(src.path, m.Span, r.in.NewName)
+			case word:
+				if r.in.Comments && refers {
+					r.edits.Add(src.path, m.Span, r.in.NewName)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// knows reports whether a file is of the package that declares the symbol, or imports it.
+func (r *renamer) knows(src *source) bool {
+	return r.isHome(src) || len(r.qualifiers(src)) > 0
+}
+
+// isHome reports whether a file is of a package that declares a member of the family.
+func (r *renamer) isHome(src *source) bool {
+	return slices.ContainsFunc(r.family, func(m graph.Symbol) bool {
+		declaring, ok := r.sources[m.Path]
+		return ok && filepath.Dir(m.Path) == filepath.Dir(src.path) &&
+			strings.TrimSuffix(src.tree.Package, "_test") == strings.TrimSuffix(declaring.tree.Package, "_test")
+	})
+}
+
+// qualifiers returns the names under which a file imports the symbol's package.
+func (r *renamer) qualifiers(src *source) []string {
+	var out []string
+	for _, im := range src.tree.Imports {
+		if r.home == "" || im.Path != r.home {
+			continue
+		}
+		switch im.Alias {
+		case "":
+			out = append(out, strings.TrimSuffix(r.pkg, "_test"))
+		case "_":
+		default:
+			out = append(out, im.Alias) // "." as well
+		}
+	}
+	return out
+}
+
+// inReach reports whether a local symbol can be meant at an offset.
+func (r *renamer) inReach(src *source, at int) bool {
+	if !r.sym.Local {
+		return true
+	}
+	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
+	return ok && src.path == r.sym.Path && owner.Whole.Contains(at)
+}
+
+// sense decides what a word in a comment stands for.
+func (r *renamer) sense(src *source, m recipe.Mention) sense {
+	at := m.Span.Start
+	comment := src.content[m.Token.Span.Start:m.Token.Span.End]
+	if kind, ok := directive(comment); ok {
+		switch {
+		case kind == "go:generate":
+			return word
+		case (kind == "go:linkname" || kind == "export") && r.isHome(src) && r.sym.Container == "" && !r.sym.Local:
+			return link
+		}
+		return foreign
+	}
+	if src.verbatim(m) || !r.inReach(src, at) || partOfOther(src.content, m.Span) {
+		return foreign
+	}
+	path, chain, start := qualifier(src.content, at)
+	linked := isLink(src.content, start, m.Span.End)
+	if r.sym.Local {
+		if len(chain) > 0 || path != "" {
+			return foreign
+		}
+		return r.bare(src, at)
+	}
+	containers := []string{""}
+	if r.sym.Container != "" {
+		containers = containers[:0]
+		for _, f := range r.family {
+			containers = append(containers, typeName(f))
+		}
+	}
+	for _, c := range containers {
+		rest, ok := chain, true
+		if c != "" {
+			rest, ok = cutLast(chain, c)
+		}
+		if !ok || len(rest) > 1 {
+			continue
+		}
+		if !r.names(src, path, rest) {
+			continue
+		}
+		switch {
+		case len(rest) == 0 && path == "" && c == "":
+			if s := r.bare(src, at); s != foreign && linked && r.isHome(src) {
+				return link
+			} else {
+				return s
+			}
+		case linked:
+			return link
+		}
+		return word
+	}
+	switch {
+	case r.sym.Container == "" || path != "":
+		return foreign
+	case len(chain) == 0:
+		return r.bare(src, at)
+	case len(chain) == 1 && r.unique() && !imports(src.tree, chain[0]):
+		return word // a variable of the type, as far as anyone can tell
+	}
+	return foreign
+}
+
+// names reports whether a qualifier names the symbol's package: nothing where
+// it is at home, else an import's name or the whole path.
+func (r *renamer) names(src *source, path string, rest []string) bool {
+	switch {
+	case len(rest) == 0:
+		return path == ""
+	case path != "":
+		return r.home != "" && path+"/"+rest[0] == r.home
+	}
+	if slices.Contains(r.qualifiers(src), rest[0]) {
+		return true
+	}
+	return rest[0] == strings.TrimSuffix(r.pkg, "_test") && !imports(src.tree, rest[0])
+}
+
+// bare decides what an unqualified word stands for: not the symbol where
+// another of the same name is nearer.
+func (r *renamer) bare(src *source, at int) sense {
+	for _, f := range r.family {
+		if f.Path == src.path && f.Whole.Contains(at) && !r.sym.Local {
+			return word
+		}
+	}
+	if utf8.RuneCountInString(r.sym.Name) < 3 && startsLower(r.sym.Name) {
+		return foreign // as likely a word of the language as a name
+	}
+	for _, o := range r.others {
+		switch {
+		case o.Local:
+			if o.Path != src.path || o.Path == r.sym.Path && o.NameSpan == r.sym.NameSpan {
+				continue
+			}
+			if owner, ok := src.tree.Enclosing(o.NameSpan.Start); ok && owner.Whole.Contains(at) {
+				return foreign
+			}
+		case r.sym.Local:
+		case o.Path == src.path && o.Whole.Contains(at):
+			return foreign
+		case r.sym.Container != "":
+			return foreign
+		case o.Container == "" && filepath.Dir(o.Path) == filepath.Dir(src.path) && o.Kind != graph.KindPackage:
+			return foreign
+		}
+	}
+	return word
+}
+
+// unique reports whether no other declaration that is not local has the name.
+func (r *renamer) unique() bool {
+	return !slices.ContainsFunc(r.others, func(s graph.Symbol) bool { return !s.Local })
+}
+
+// imports reports whether a name is that of an import of the file.
+func imports(t *syntax.Tree, name string) bool {
+	return slices.ContainsFunc(t.Imports, func(im syntax.Import) bool {
+		if im.Alias != "" {
+			return im.Alias == name
+		}
+		return im.Path[strings.LastIndexByte(im.Path, '/')+1:] == name
+	})
+}
+
+func cutLast(chain []string, last string) ([]string, bool) {
+	if len(chain) == 0 || chain[len(chain)-1] != last {
+		return nil, false
+	}
+	return chain[:len(chain)-1], true
+}
+
+// qualifier reads what stands before a word: "a/b/c.T." gives the path "a/b"
+// and the chain c, T; "(*T)." gives T. start is where it begins.
+func qualifier(content []byte, at int) (path string, chain []string, start int) {
+	start = at
+	for start > 0 && content[start-1] == '.' {
+		end := start - 1
+		closing := end > 0 && content[end-1] == ')'
+		if closing {
+			end--
+		}
+		begin := end
+		for begin > 0 {
+			c, size := utf8.DecodeLastRune(content[:begin])
+			if !text.IdentifierRune(c) {
+				break
+			}
+			begin -= size
+		}
+		if begin == end {
+			return path, chain, start
+		}
+		chain = slices.Insert(chain, 0, string(content[begin:end]))
+		start = begin
+		if closing {
+			for start > 0 && (content[start-1] == '*' || content[start-1] == '(') {
+				start--
+			}
+			return path, chain, start
+		}
+	}
+	if len(chain) > 0 && start > 0 && content[start-1] == '/' {
+		begin := start - 1
+		for begin > 0 && (content[begin-1] >= utf8.RuneSelf || bytes.IndexByte([]byte("-._~/"), content[begin-1]) >= 0 || isWordByte(content[begin-1])) {
+			begin--
+		}
+		path, start = string(content[begin:start-1]), begin
+	}
+	return path, chain, start
+}
+
+func isWordByte(c byte) bool { return text.IdentifierRune(rune(c)) }
+
+// isLink reports whether a reference stands in the brackets of a doc link
+// (go.dev/doc/comment): [Name], [*pkg.Name], [Type.Method].
+func isLink(content []byte, start, end int) bool {
+	if start > 0 && content[start-1] == '*' {
+		start--
+	}
+	if start == 0 || content[start-1] != '[' {
+		return false
+	}
+	for end < len(content) && (content[end] == '.' || isWordByte(content[end]) || content[end] >= utf8.RuneSelf) {
+		end++
+	}
+	return end < len(content) && content[end] == ']'
+}
+
+// partOfOther reports whether a word is a piece of something longer that is
+// not Go: a path, a file name, a hyphenated word, an address.
+func partOfOther(content []byte, s graph.Span) bool {
+	before, after := byte(' '), content[s.End:]
+	if s.Start > 0 {
+		before = content[s.Start-1]
+	}
+	switch {
+	case before == '/' && (s.Start < 2 || content[s.Start-2] != '/'), before == '@', before == '$', before == '%', before == '\\':
+		return true
+	case before == '-' && s.Start > 1 && isWordByte(content[s.Start-2]):
+		return true
+	case bytes.HasPrefix(after, []byte("://")), bytes.HasPrefix(after, []byte(".go")) && !continues(after[3:]):
+		return true
+	case len(after) > 1 && (after[0] == '-' || after[0] == '/') && isWordByte(after[1]):
+		return true
+	}
+	return false
+}
+
+func continues(rest []byte) bool { return len(rest) > 0 && isWordByte(rest[0]) }
+
+// directive returns the kind of a comment that tools read, as "go:build".
+func directive(comment []byte) (kind string, ok bool) {
+	head, _, _ := bytes.Cut(comment, []byte(" "))
+	switch s := strings.TrimRight(string(head), "\r\n"); {
+	case s == "//export":
+		return "export", true
+	case s == "//line" || strings.HasPrefix(s, "//nolint"):
+		return s[2:], true
+	case isDirective(s):
+		return s[2:], true
+	case bytes.HasPrefix(comment, []byte("// +build ")):
+		return "go:build", true
+	}
+	return "", false
+}
+
+// verbatim reports whether a mention is text that something compares or
+// compiles: the expected output of an Example, the C code of a cgo file.
+func (s *source) verbatim(m recipe.Mention) bool {
+	at := m.Span.Start
+	if slices.ContainsFunc(s.output, func(o graph.Span) bool { return o.Start <= at && at < o.End }) {
+		return true
+	}
+	if m.Token.Kind != syntax.Comment {
+		return false
+	}
+	for _, im := range s.tree.Imports {
+		if im.Path == "C" && at < im.Span.Start {
+			return true // at worst prose of the head of a cgo file stays
+		}
+	}
+	return false
+}
+
+// output begins the expected output of an Example function (go doc testing).
+var output = regexp.MustCompile(`(?i)(?://|/\*)[ \t]*(?:unordered )?output:`)
+
+func expectedOutput(s *source) []graph.Span {
+	if !isTest(s.path) {
+		return nil
+	}
+	var out []graph.Span
+	for _, f := range s.tree.Symbols {
+		if f.Local || f.Kind != graph.KindFunction || !strings.HasPrefix(f.Name, "Example") {
+			continue
+		}
+		all := output.FindAllIndex(s.content[f.Body.Start:f.Body.End], -1)
+		if len(all) > 0 {
+			out = append(out, graph.Span{Start: f.Body.Start + all[len(all)-1][0], End: f.Body.End})
+		}
+	}
+	return out
+}
+
+// quotedPath reports whether a string is the path of an import.
+func (s *source) quotedPath(m recipe.Mention) bool { return inImport(s.tree, m.Span.Start) }
+
+// fieldTag reports whether a string is the tag of a struct field, which names
+// things outside Go.
+func (s *source) fieldTag(m recipe.Mention) bool {
+	tag := string(s.content[m.Token.Span.Start:m.Token.Span.End])
+	return slices.ContainsFunc(s.tree.Symbols, func(f graph.Symbol) bool {
+		return f.Kind == graph.KindField && f.Decl.Contains(m.Token.Span.Start) && slices.Contains(f.Attributes, tag)
+	})
+}

@@ -1,0 +1,150 @@
+package golang
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/lspclient/text"
+)
+
+// unbuilt follows the name into files that gopls does not see: those of other
+// systems and build tags, programs run by hand ("//go:build ignore"), and
+// assembly. What stands at package level can be followed by syntax alone; a
+// field or method cannot, since that takes types, and is reported.
+func (r *renamer) unbuilt(ctx context.Context) error {
+	if r.sym.Local {
+		return nil
+	}
+	holders, err := r.goHolders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, src := range holders {
+		if src.built || len(r.edits.Of(src.path)) > 0 || hidden(r.b.Root(), src.path) || !r.knows(src) {
+			continue
+		}
+		if slices.ContainsFunc(r.family, func(m graph.Symbol) bool { return m.Path == src.path }) {
+			continue
+		}
+		followed, left := r.followed(src)
+		for _, s := range followed {
+			r.edits.Add(src.path, s, r.in.NewName)
+		}
+		if len(followed) > 0 {
+			r.unseen = append(r.unseen, src.path)
+			r.warn("%s is not part of the build here (%s); %s there was followed by its syntax and not checked",
+				r.relative(src.path), condition(src), r.sym.Name)
+		}
+		if len(left) > 0 {
+			at := src.point(left[0].Start)
+			r.warn("%s is not part of the build here (%s) and may use %s (line %d); look at it by hand",
+				r.relative(src.path), condition(src), r.sym.Name, at.Line)
+		}
+	}
+	return r.assembly(ctx)
+}
+
+// condition says why a file is left out.
+func condition(src *source) string {
+	if src.tree.Constraint != "" {
+		return "//go:build " + src.tree.Constraint
+	}
+	return "by its name"
+}
+
+// followed returns the places of a file that are the symbol for sure, and
+// those that may be.
+func (r *renamer) followed(src *source) (sure, unsure []graph.Span) {
+	home := r.isHome(src) && !standsAlone(src.tree) && (src.tree.Package == r.pkg || r.pkg == "")
+	quals := r.qualifiers(src)
+	dotted := slices.Contains(quals, ".")
+	for _, id := range src.tree.Named(r.sym.Name) {
+		before := prevToken(src.content, id.Span.Start)
+		if r.sym.Container != "" {
+			if before == "." || declares(src, id.Span, func(s graph.Symbol) bool { return s.Container != "" }) {
+				unsure = append(unsure, id.Span)
+			}
+			continue
+		}
+		switch {
+		case before == ".":
+			_, chain, _ := qualifier(src.content, id.Span.Start)
+			if len(chain) == 1 && slices.Contains(quals, chain[0]) {
+				sure = append(sure, id.Span)
+			}
+		case !home && !dotted:
+		case declares(src, id.Span, func(s graph.Symbol) bool { return !s.Local && s.Container == "" && s.Kind != graph.KindPackage }):
+			sure = append(sure, id.Span)
+		case declares(src, id.Span, func(graph.Symbol) bool { return true }):
+			// A local or a member of the same name.
+		case shadowed(src, r.sym.Name, id.Span.Start) || nextToken(src.content, id.Span.End) == ":":
+			unsure = append(unsure, id.Span)
+		default:
+			sure = append(sure, id.Span)
+		}
+	}
+	return sure, unsure
+}
+
+// declares reports whether a declaration of the wanted kind has its name at a span.
+func declares(src *source, at graph.Span, want func(graph.Symbol) bool) bool {
+	return slices.ContainsFunc(src.tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == at && want(s) })
+}
+
+// shadowed reports whether the declaration around an offset declares the name anew.
+func shadowed(src *source, name string, at int) bool {
+	owner, ok := src.tree.Enclosing(at)
+	return ok && slices.ContainsFunc(src.tree.Symbols, func(s graph.Symbol) bool {
+		return s.Local && s.Name == name && owner.Whole.Contains(s.NameSpan.Start)
+	})
+}
+
+// prevToken returns the last character before an offset that is no space.
+func prevToken(content []byte, at int) string {
+	head := bytes.TrimRight(content[:at], " \t\r\n")
+	c, _ := utf8.DecodeLastRune(head)
+	return string(c)
+}
+
+// nextToken returns the first character from an offset on that is no space on the line.
+func nextToken(content []byte, at int) string {
+	tail := bytes.TrimLeft(content[at:], " \t")
+	if bytes.HasPrefix(tail, []byte(":=")) {
+		return ":="
+	}
+	c, _ := utf8.DecodeRune(tail)
+	return string(c)
+}
+
+// assembly follows a function or variable into the assembly of its package,
+// where its name stands behind a middle dot.
+func (r *renamer) assembly(ctx context.Context) error {
+	if r.sym.Container != "" {
+		return nil
+	}
+	for _, path := range r.holders {
+		if filepath.Ext(path) != ".s" || filepath.Dir(path) != filepath.Dir(r.sym.Path) {
+			continue
+		}
+		content, _, err := r.b.Snapshot().Read(ctx, path)
+		if err != nil {
+			return err
+		}
+		n := 0
+		for _, at := range text.Words(content, r.sym.Name) {
+			if strings.HasSuffix(string(content[:at]), "·") {
+				r.edits.Add(path, graph.Span{Start: at, End: at + len(r.sym.Name)}, r.in.NewName)
+				n++
+			}
+		}
+		if n > 0 {
+			r.unseen = append(r.unseen, path)
+		}
+	}
+	return nil
+}
