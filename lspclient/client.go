@@ -54,8 +54,8 @@ type Options struct {
 
 // ServerInfo is the name and version that a server gives itself.
 type ServerInfo struct {
-	Name    string
-	Version string
+	Name    string `json:"name"`
+	Version string `json:"version"`
 }
 
 // Client is a connection to one initialized server. Its methods are safe for
@@ -87,8 +87,8 @@ func Start(ctx context.Context, conn io.ReadWriteCloser, o Options) (*Client, er
 	c := &Client{options: o, log: o.Log}
 	c.docs.init()
 	c.diagnostics.init()
-	c.progress.init()
 	c.features.init()
+	c.edits.turn = newTurn()
 	c.conn = wire.Start(conn, wire.Options{
 		Handler: (*handler)(c), Log: o.Log, Trace: o.Trace, WriteTimeout: o.WriteTimeout,
 	})
@@ -109,10 +109,7 @@ func (c *Client) initialize(ctx context.Context) error {
 	}
 	var result struct {
 		Capabilities map[string]json.RawMessage `json:"capabilities"`
-		ServerInfo   struct {
-			Name    string `json:"name"`
-			Version string `json:"version"`
-		} `json:"serverInfo"`
+		ServerInfo   json.RawMessage            `json:"serverInfo"`
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
 		return &DecodeError{Method: "initialize", Err: err}
@@ -120,7 +117,11 @@ func (c *Client) initialize(ctx context.Context) error {
 	if result.Capabilities == nil {
 		return &DecodeError{Method: "initialize", Err: errors.New("no capabilities")}
 	}
-	c.info = ServerInfo(result.ServerInfo)
+	if result.ServerInfo != nil {
+		if err := json.Unmarshal(result.ServerInfo, &c.info); err != nil {
+			c.log.Warn("serverInfo of another type than the protocol's", "err", err)
+		}
+	}
 	var encoding string
 	if raw := result.Capabilities["positionEncoding"]; raw != nil {
 		if err := json.Unmarshal(raw, &encoding); err != nil {

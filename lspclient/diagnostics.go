@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -151,8 +152,8 @@ func (c *Client) PullDiagnostics(ctx context.Context, path string) (Diagnostics,
 	if doc, open := c.Document(path); open {
 		d.Version = doc.Version
 	}
-	// The report's kind is not looked at: gopls v0.23.0 sends an empty one, and
-	// "unchanged" is no answer to a request without a previous result.
+	// The report's kind is not looked at: gopls v0.23.0 sends an empty one. A
+	// report without items is no answer, whatever it means.
 	var report struct {
 		Items []json.RawMessage `json:"items"`
 	}
@@ -162,6 +163,9 @@ func (c *Client) PullDiagnostics(ctx context.Context, path string) (Diagnostics,
 	}
 	if err := json.Unmarshal(raw, &report); err != nil {
 		return Diagnostics{}, &DecodeError{Method: "textDocument/diagnostic", Err: err}
+	}
+	if report.Items == nil {
+		return Diagnostics{}, &DecodeError{Method: "textDocument/diagnostic", Err: errors.New("report without items")}
 	}
 	d.Items, d.Dropped = decodeDiagnostics(report.Items)
 	return d, nil

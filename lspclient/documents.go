@@ -22,7 +22,7 @@ type Document struct {
 
 // documents is the mirror: what the server was told, in order.
 type documents struct {
-	send sync.Mutex // held while a change is sent, so that wire order is version order; before mu
+	send turn       // held while a change is sent, so that wire order is version order; before mu
 	mu   sync.Mutex // guards the fields below
 	open map[string]Document
 	// version is shared by all documents, so that it also rises when one is
@@ -33,7 +33,7 @@ type documents struct {
 	mute    bool // the server wants no open and close
 }
 
-func (d *documents) init() { d.open = map[string]Document{} }
+func (d *documents) init() { d.open, d.send = map[string]Document{}, newTurn() }
 
 // sync reads the server's textDocumentSync: a number, or an object.
 func (d *documents) sync(raw json.RawMessage) {
@@ -97,13 +97,15 @@ func (c *Client) Documents() []Document {
 // DidOpen tells the server that a document is open with this text. ErrOpen is
 // returned when it is open already, ErrNotUTF8 when it cannot be sent unchanged.
 func (c *Client) DidOpen(ctx context.Context, path, languageID string, text []byte) error {
-	c.docs.send.Lock()
-	defer c.docs.send.Unlock()
+	if err := c.take(ctx, c.docs.send, "open "+path); err != nil {
+		return err
+	}
+	defer c.docs.send.give()
 	if _, open := c.Document(path); open {
 		return fmt.Errorf("open %s: %w", path, ErrOpen)
 	}
-	if !utf8.Valid(text) {
-		return fmt.Errorf("open %s: %w", path, ErrNotUTF8)
+	if !utf8.Valid(text) || !utf8.ValidString(path) {
+		return fmt.Errorf("open %q: %w", path, ErrNotUTF8)
 	}
 	doc := Document{Path: path, LanguageID: languageID, Version: c.docs.nextVersion(), Text: slices.Clone(text)}
 	if !c.docs.mute {
@@ -123,8 +125,10 @@ func (c *Client) DidOpen(ctx context.Context, path, languageID string, text []by
 // DidChange tells the server the new text of an open document; an equal text is
 // not sent. It returns the version that the server has then.
 func (c *Client) DidChange(ctx context.Context, path string, text []byte) (version int32, err error) {
-	c.docs.send.Lock()
-	defer c.docs.send.Unlock()
+	if err := c.take(ctx, c.docs.send, "change "+path); err != nil {
+		return 0, err
+	}
+	defer c.docs.send.give()
 	doc, open := c.Document(path)
 	if !open {
 		return 0, fmt.Errorf("change %s: %w", path, ErrNotOpen)
@@ -155,8 +159,10 @@ func (c *Client) DidChange(ctx context.Context, path string, text []byte) (versi
 // DidSave tells the server that an open document was written to disk, when it
 // asks to be told.
 func (c *Client) DidSave(ctx context.Context, path string) error {
-	c.docs.send.Lock()
-	defer c.docs.send.Unlock()
+	if err := c.take(ctx, c.docs.send, "save "+path); err != nil {
+		return err
+	}
+	defer c.docs.send.give()
 	doc, open := c.Document(path)
 	if !open {
 		return fmt.Errorf("save %s: %w", path, ErrNotOpen)
@@ -176,8 +182,10 @@ func (c *Client) DidSave(ctx context.Context, path string) error {
 
 // DidClose tells the server that a document is closed: its text is the disk's again.
 func (c *Client) DidClose(ctx context.Context, path string) error {
-	c.docs.send.Lock()
-	defer c.docs.send.Unlock()
+	if err := c.take(ctx, c.docs.send, "close "+path); err != nil {
+		return err
+	}
+	defer c.docs.send.give()
 	if _, open := c.Document(path); !open {
 		return fmt.Errorf("close %s: %w", path, ErrNotOpen)
 	}

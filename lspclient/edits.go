@@ -12,7 +12,7 @@ import (
 
 // capture holds the edits that a server pushes while a command is in flight.
 type capture struct {
-	turn   sync.Mutex // held by the command in flight
+	turn   turn       // held by the command in flight
 	mu     sync.Mutex // guards the fields below
 	active bool
 	edits  []protocol.WorkspaceEdit
@@ -23,11 +23,10 @@ type capture struct {
 // caller's to apply. Commands run one at a time; at any other time the server
 // is told that its edit was not applied.
 func (c *Client) Edits(ctx context.Context, fn func(context.Context) error) ([]protocol.WorkspaceEdit, error) {
-	c.edits.turn.Lock()
-	defer c.edits.turn.Unlock()
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
+	if err := c.take(ctx, c.edits.turn, "command"); err != nil {
+		return nil, err
 	}
+	defer c.edits.turn.give()
 	c.edits.mu.Lock()
 	c.edits.active, c.edits.edits = true, nil
 	c.edits.mu.Unlock()

@@ -34,8 +34,8 @@ var (
 	ErrOpen = errors.New("document is open already")
 	// ErrNotOpen says that a document is not open.
 	ErrNotOpen = errors.New("document is not open")
-	// ErrNotUTF8 says that a text cannot be sent without changing it.
-	ErrNotUTF8 = errors.New("text is not valid UTF-8")
+	// ErrNotUTF8 says that a text or a path cannot be sent without changing it.
+	ErrNotUTF8 = errors.New("not valid UTF-8")
 )
 
 // ErrCapability says that the server does not announce what was asked of it.

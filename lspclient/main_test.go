@@ -65,3 +65,10 @@ func write(t testing.TB, files map[string]string) string {
 	}
 	return dir
 }
+
+func rewrite(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -28,8 +28,6 @@ type progressState struct {
 	moves uint64
 }
 
-func (p *progressState) init() {}
-
 func (p *progressState) report(e wire.Event, log *slog.Logger) {
 	var v struct {
 		Token json.RawMessage `json:"token"`

@@ -14,6 +14,8 @@ var ErrURI = errors.New("not a plain file URI")
 
 // URI returns the file URI of an absolute, clean path. Every byte but letters,
 // digits and "-._~/" is percent-encoded, so that no reader can take it otherwise.
+// A path that is not valid UTF-8 does not survive the way back: the protocol
+// library escapes its escapes.
 func URI(p string) uri.URI {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
