@@ -17,8 +17,12 @@ var scratch = sync.OnceValues(func() (string, error) {
 	return os.MkdirTemp("", "aura-e2e")
 })
 
-// programs builds the shipped programs once and returns their folder.
+// programs builds the shipped programs once and returns their folder. Those of
+// another folder are taken instead when AURA_TEST_BIN names one.
 var programs = sync.OnceValues(func() (string, error) {
+	if bin := os.Getenv("AURA_TEST_BIN"); bin != "" {
+		return bin, nil
+	}
 	dir, err := scratch()
 	if err != nil {
 		return "", err

@@ -291,10 +291,13 @@ func (w *world) showLog(t testing.TB) {
 			return nil
 		}
 		content, _ := os.ReadFile(path)
-		if len(content) > 6000 {
-			content = content[len(content)-6000:]
+		var kept []string
+		for line := range strings.Lines(string(content)) {
+			if !strings.Contains(line, `"msg":"client"`) { // each command is one
+				kept = append(kept, line)
+			}
 		}
-		t.Logf("%s:\n%s", filepath.Base(path), content)
+		t.Logf("%s:\n%s", filepath.Base(path), strings.Join(kept[max(0, len(kept)-25):], ""))
 		return nil
 	})
 }
