@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -85,7 +86,12 @@ func newWorld(t testing.TB, shadow bool, files map[string]string) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Helper = []string{exe, "shadow-exec"}
+		env, err := exec.LookPath("env")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The race detector would have the helper wait for a second before it exits.
+		o.Helper = []string{env, "GORACE=atexit_sleep_ms=0", exe, "shadow-exec"}
 	}
 	v, err := validate.New(o)
 	if err != nil {

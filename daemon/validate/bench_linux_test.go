@@ -68,3 +68,31 @@ func BenchmarkShadow(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkInputs reads the content of a large tree for the first time, and
+// again when nothing changed.
+func BenchmarkInputs(b *testing.B) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	folders := []string{filepath.Join(strings.TrimSpace(string(out)), "src")}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			in := &inputs{seen: make(map[string]identity)}
+			if _, err := in.read(b.Context(), folders); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("unchanged", func(b *testing.B) {
+		in := &inputs{seen: make(map[string]identity)}
+		for b.Loop() {
+			st, err := in.read(b.Context(), folders)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(len(st)), "files")
+		}
+	})
+}

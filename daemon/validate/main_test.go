@@ -19,14 +19,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// helper is the test binary as the shadow's helper.
+// helper is the test binary as the shadow's helper. The race detector would
+// have it wait for a second before it exits.
 func helper(t testing.TB) []string {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{exe, "shadow-exec"}
+	return []string{program(t, "env"), "GORACE=atexit_sleep_ms=0", exe, "shadow-exec"}
 }
 
 // program returns the absolute path of a program that the test needs.
