@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -31,6 +32,7 @@ type app struct {
 	outTTY   bool
 	errTTY   bool
 	args     []string // as given, for commands that are printed
+	catch    func()   // from now on a signal cancels the call in flight
 
 	global struct {
 		workspace, color, socket, session, tier string
@@ -68,12 +70,23 @@ func (a *app) getenv(name string) string {
 	return ""
 }
 
+// catchDelay is how long a signal just ends the program, which then has nothing
+// to take back; catching them costs more than many a call.
+const catchDelay = 30 * time.Millisecond
+
 // run executes a command line and returns the exit code.
 func (a *app) run(args []string) int {
 	a.args = args
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	a.catch = sync.OnceFunc(func() {
+		signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		context.AfterFunc(signals, func() {
+			cancel()
+			stop() // a second signal ends the program at once
+		})
+	})
+	defer time.AfterFunc(catchDelay, a.catch).Stop()
 	root := a.commands(args)
 	root.SetArgs(args)
 	return a.finish(root.ExecuteContext(ctx))
@@ -181,20 +194,20 @@ func (a *app) absolute(path string) string {
 	return filepath.Join(a.dir, path)
 }
 
-// connect dials the daemon; start says whether to start one.
-func (a *app) connect(ctx context.Context, start bool, line *progress) (*client.Client, error) {
+// options says who we are and where the daemon is.
+func (a *app) options(line *progress) (client.Options, error) {
 	paths, err := a.paths()
 	if err != nil {
-		return nil, err
+		return client.Options{}, err
 	}
 	opts := client.Options{
-		Paths: paths, Start: start, Name: "auractl", Version: version, Build: version, Folder: a.dir, Environ: a.environ,
+		Paths: paths, Start: true, Name: "auractl", Version: version, Build: version, Folder: a.dir, Environ: a.environ,
 		Session: cmpOr(a.global.session, a.getenv("AURA_SESSION"), "default"), Tier: api.AdminTier,
 		Trust:    a.global.trust || isTrue(a.getenv("AURA_TRUST")),
 		Starting: func() { line.set("starting aurad") },
 	}
 	if line.wanted() {
-		opts.Progress = func(p api.Progress) { line.report(p) }
+		opts.Progress = line.report
 	}
 	if tier := cmpOr(a.global.tier, a.getenv("AURA_TIER")); tier != "" {
 		known := false
@@ -204,24 +217,36 @@ func (a *app) connect(ctx context.Context, start bool, line *progress) (*client.
 			}
 		}
 		if !known {
-			return nil, &usageError{message: fmt.Sprintf("--tier must be observe, preview, apply or admin, not %q", tier)}
+			return opts, &usageError{message: fmt.Sprintf("--tier must be observe, preview, apply or admin, not %q", tier)}
 		}
+		opts.Trust = opts.Trust && opts.Tier == api.AdminTier
 	}
 	if dir := a.global.workspace; dir != "" {
 		opts.Workspace, opts.Folder = a.absolute(dir), ""
 		if info, err := os.Stat(opts.Workspace); err != nil || !info.IsDir() {
-			return nil, api.Errorf(api.InvalidArgument, "workspace %s is not a folder", dir)
+			return opts, api.Errorf(api.InvalidArgument, "workspace %s is not a folder", dir)
 		}
 	}
+	return opts, nil
+}
+
+// running connects to a daemon that runs; it starts none.
+func (a *app) running(ctx context.Context) (*client.Client, api.Initialized, error) {
+	opts, err := a.options(nil)
+	if err != nil {
+		return nil, api.Initialized{}, err
+	}
+	opts.Start, opts.Folder = false, ""
 	c, err := client.Dial(ctx, opts)
 	if err != nil {
-		return nil, err
+		return nil, api.Initialized{}, err
 	}
-	a.root = c.Server().Workspace
-	if skew := c.Skew(); skew != "" {
-		a.warn(skew)
+	server, err := c.Hello(ctx)
+	if err != nil {
+		_ = c.Close()
+		return nil, server, err
 	}
-	return c, nil
+	return c, server, nil
 }
 
 func cmpOr(values ...string) string {

@@ -69,7 +69,7 @@ const stopWait = 30 * time.Second
 
 // stop ends the daemon and waits until its lock is free: after that another may start.
 func (a *app) stop(ctx context.Context) error {
-	c, err := a.connect(ctx, false, nil)
+	c, server, err := a.running(ctx)
 	if errors.As(err, new(*client.Unreachable)) {
 		return a.say(api.Stopping{Reason: "no daemon runs"}, "no daemon runs")
 	}
@@ -87,14 +87,14 @@ func (a *app) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()
 	if err := c.Wait(ctx); err != nil {
-		return api.Errorf(api.Timeout, "the daemon (process %d) does not stop; auractl logs may say why", c.Server().PID)
+		return api.Errorf(api.Timeout, "the daemon (process %d) does not stop; auractl logs may say why", server.PID)
 	}
 	paths, err := a.paths()
 	if err != nil {
 		return err
 	}
 	if err := waitUnlocked(ctx, paths.Socket+".lock"); err != nil {
-		return api.Errorf(api.Timeout, "the daemon (process %d) does not end; auractl logs may say why", c.Server().PID)
+		return api.Errorf(api.Timeout, "the daemon (process %d) does not end; auractl logs may say why", server.PID)
 	}
 	return a.say(answer, "stopped")
 }
@@ -140,10 +140,9 @@ func (a *app) versionCommand() *cobra.Command {
 	return command("version", "Versions of this program and of the daemon that runs", "Other", func(cmd *cobra.Command, _ []string) error {
 		out := map[string]any{"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "protocolVersion": api.ProtocolVersion}
 		text := fmt.Sprintf("auractl %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		c, err := a.connect(cmd.Context(), false, nil)
+		c, s, err := a.running(cmd.Context())
 		switch {
 		case err == nil:
-			s := c.Server()
 			_ = c.Close()
 			out["daemon"] = map[string]any{"version": s.Server.Version, "protocolVersion": s.ProtocolVersion, "pid": s.PID}
 			text += fmt.Sprintf("\naurad   %s (process %d)", s.Server.Version, s.PID)

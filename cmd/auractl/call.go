@@ -15,21 +15,16 @@ import (
 	"golang.org/x/term"
 
 	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/client"
 )
 
 // call asks an operation and prints its answer.
 func (a *app) call(ctx context.Context, spec api.Spec, params map[string]any) error {
 	ctx, cancel := a.withTimeout(ctx)
 	defer cancel()
-	line := a.startProgress()
-	defer line.stop()
-	raw, err := a.ask(ctx, spec.Methods()[0], params, line)
-	line.stop()
-	if asError(err).Code == api.WorkspaceUntrusted && a.grantTrust(ctx) {
-		line = a.startProgress()
-		defer line.stop()
-		raw, err = a.ask(ctx, spec.Methods()[0], params, line)
-		line.stop()
+	raw, err := a.ask(ctx, spec.Methods()[0], params, a.startProgress())
+	if err != nil && asError(err).Code == api.WorkspaceUntrusted && a.grantTrust(ctx) {
+		raw, err = a.ask(ctx, spec.Methods()[0], params, a.startProgress())
 	}
 	if err != nil {
 		return err
@@ -45,12 +40,20 @@ func (a *app) call(ctx context.Context, spec api.Spec, params map[string]any) er
 
 // ask makes one call on a connection of its own.
 func (a *app) ask(ctx context.Context, method string, params any, line *progress) (json.RawMessage, error) {
-	c, err := a.connect(ctx, true, line)
+	opts, err := a.options(line)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.Close() }()
-	return c.Raw(ctx, method, params)
+	if spec, _, ok := api.ByMethod(method); !ok || spec.Tier > api.Observe || spec.Tool != "" {
+		a.catch()
+	}
+	raw, server, err := client.Once(ctx, opts, method, params)
+	line.stop()
+	a.root = server.Workspace
+	if skew := opts.Skew(server); skew != "" && server.Build != "" {
+		a.warn(skew)
+	}
+	return raw, err
 }
 
 // failed is the exit status 1 of an answer that says success: false.
@@ -118,10 +121,7 @@ func (a *app) callCommand() *cobra.Command {
 			}
 			ctx, cancel := a.withTimeout(cmd.Context())
 			defer cancel()
-			line := a.startProgress()
-			defer line.stop()
-			raw, err := a.ask(ctx, args[0], params, line)
-			line.stop()
+			raw, err := a.ask(ctx, args[0], params, a.startProgress())
 			if err != nil {
 				return err
 			}

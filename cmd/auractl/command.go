@@ -334,13 +334,12 @@ func localCheck(spec api.Spec, cmd *cobra.Command, params map[string]any) error 
 
 // lastToken looks up the newest change that can be undone.
 func (a *app) lastToken(ctx context.Context, params map[string]any) error {
-	c, err := a.connect(ctx, true, nil)
+	raw, err := a.ask(ctx, "aura_history", map[string]any{"limit": 200}, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Close() }()
 	var h api.Transactions
-	if err := c.Call(ctx, "aura_history", map[string]any{"limit": 200}, &h); err != nil {
+	if err := json.Unmarshal(raw, &h); err != nil {
 		return err
 	}
 	for _, t := range h.Transactions {

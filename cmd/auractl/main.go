@@ -3,7 +3,7 @@
 // when none runs. It holds no cgo, no database and no logic of operations; the
 // view_*.go files print an answer type for people.
 //
-// Goroutines: the client's reader, and one that draws the progress line of a call.
+// Goroutines: a timer draws the progress line of a call; stop waits for it.
 package main
 
 import (

@@ -24,8 +24,10 @@ type progress struct {
 	draws   bool // on a terminal
 	lines   bool // verbose in a pipe
 	width   int
-	stopped chan struct{}
-	done    sync.WaitGroup
+	later   *time.Timer   // starts to draw; most calls end before
+	once    sync.Once     // stops it
+	stopped chan struct{} // draw must end
+	drawn   chan struct{} // draw has ended
 
 	mu   sync.Mutex // guards text
 	text string
@@ -33,11 +35,10 @@ type progress struct {
 
 func (a *app) startProgress() *progress {
 	p := &progress{out: a.err, paint: a.errPaint, draws: a.errTTY && !a.global.quiet, lines: a.global.verbose && !a.errTTY, width: a.width()}
-	if !p.draws {
-		return p
+	if p.draws {
+		p.stopped, p.drawn = make(chan struct{}), make(chan struct{})
+		p.later = time.AfterFunc(progressDelay, p.draw)
 	}
-	p.stopped = make(chan struct{})
-	p.done.Go(p.draw)
 	return p
 }
 
@@ -65,34 +66,25 @@ func (p *progress) report(r api.Progress) {
 	p.set(text)
 }
 
+// draw runs in the timer's goroutine; stop waits for it.
 func (p *progress) draw() {
-	start := time.Now()
+	defer close(p.drawn)
+	start := time.Now().Add(-progressDelay)
 	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 	tick := time.NewTicker(progressFrame)
 	defer tick.Stop()
-	drawn := false
 	for i := 0; ; i++ {
 		select {
 		case <-p.stopped:
-			if drawn {
-				fmt.Fprint(p.out, "\r\x1b[K")
-			}
+			fmt.Fprint(p.out, "\r\x1b[K")
 			return
 		case <-tick.C:
-		}
-		waited := time.Since(start)
-		if waited < progressDelay {
-			continue
 		}
 		p.mu.Lock()
 		text := p.text
 		p.mu.Unlock()
-		if text == "" {
-			text = "working"
-		}
-		line := fmt.Sprintf("%s… %ds", escape(text), int(waited.Seconds()))
+		line := fmt.Sprintf("%s… %ds", escape(cmpOr(text, "working")), int(time.Since(start).Seconds()))
 		fmt.Fprintf(p.out, "\r\x1b[K%s %s", p.paint.cyan(string(frames[i%len(frames)])), clip(line, p.width-3))
-		drawn = true
 	}
 }
 
@@ -101,12 +93,12 @@ func (p *progress) stop() {
 	if p == nil || p.stopped == nil {
 		return
 	}
-	select {
-	case <-p.stopped:
-	default:
+	p.once.Do(func() {
 		close(p.stopped)
-	}
-	p.done.Wait()
+		if !p.later.Stop() {
+			<-p.drawn
+		}
+	})
 }
 
 // clip shortens text to a number of characters.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -59,16 +60,20 @@ const afterCancel = 15 * time.Second
 
 // Client is a connection to the daemon. It is safe for concurrent use.
 type Client struct {
-	opts   Options
-	conn   net.Conn
-	server api.Initialized
-	reader sync.WaitGroup
+	opts Options
+	conn net.Conn
+	in   reader // used by the caller that reads
 
+	greets  sync.Mutex // one waits for the greeting at a time
 	writing sync.Mutex // one frame at a time; locked before mu
 
 	mu      sync.Mutex // guards what follows
 	next    int64
-	pending map[int64]chan<- response
+	pending map[int64]chan response
+	reading bool          // a caller reads for all
+	baton   chan struct{} // a caller may take over reading
+	server  api.Initialized
+	greeted bool  // the daemon has answered initialize
 	err     error // why the connection ended
 }
 
@@ -77,8 +82,9 @@ type response struct {
 	err    error
 }
 
-// Dial connects, starts the daemon if need be, and introduces the client. The
-// error is an *Unreachable or an *api.Error.
+// Dial connects, starts the daemon if need be, and introduces the client; it
+// does not wait for the daemon's answer to that, Hello does. The error is an
+// *Unreachable or an *api.Error.
 func Dial(ctx context.Context, opts Options) (*Client, error) {
 	if opts.Dial == nil {
 		opts.Dial = dialSocket
@@ -88,47 +94,74 @@ func Dial(ctx context.Context, opts Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := open(ctx, conn, opts)
-	if err == nil || !opts.Start || !errors.As(err, new(*Unreachable)) || ctx.Err() != nil {
-		return c, err
-	}
-	// The daemon stopped between our connect and its accept, and has done
-	// nothing for us: once more, with a new one.
-	if conn, err = d.connect(ctx); err != nil {
-		return nil, err
-	}
-	return open(ctx, conn, opts)
-}
-
-func open(ctx context.Context, conn net.Conn, opts Options) (*Client, error) {
-	c := &Client{opts: opts, conn: conn, pending: map[int64]chan<- response{}}
-	c.reader.Go(c.read)
-	in := api.Initialize{
+	c := &Client{opts: opts, conn: conn, in: newReader(conn), pending: map[int64]chan response{}, baton: make(chan struct{}, 1)}
+	_, _, err = c.send("initialize", api.Initialize{
 		ProtocolVersion: api.ProtocolVersion, Client: api.ClientInfo{Name: opts.Name, Version: opts.Version},
 		Workspace: opts.Workspace, Folder: opts.Folder, Session: opts.Session, Tier: opts.Tier.String(), Trust: opts.Trust,
 		Progress: opts.Progress != nil, Environment: environment(opts.Environ),
-	}
-	if err := c.Call(ctx, "initialize", in, &c.server); err != nil {
-		_ = c.Close()
+	}, true)
+	if err != nil {
+		_ = conn.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// Server returns what the daemon said of itself.
-func (c *Client) Server() api.Initialized { return c.server }
+// Once makes one call on a connection of its own and returns what the daemon
+// said of itself, too. A daemon that stops just then is replaced and asked again.
+func Once(ctx context.Context, opts Options, method string, params any) (json.RawMessage, api.Initialized, error) {
+	for try := 1; ; try++ {
+		c, err := Dial(ctx, opts)
+		if err != nil {
+			return nil, api.Initialized{}, err
+		}
+		raw, err := c.Raw(ctx, method, params)
+		c.mu.Lock()
+		server, greeted := c.server, c.greeted
+		c.mu.Unlock()
+		_ = c.Close()
+		// Without an answer to initialize it took no request that changes anything.
+		if greeted || !opts.Start || try == 3 || ctx.Err() != nil || !errors.As(err, new(*Unreachable)) {
+			return raw, server, err
+		}
+	}
+}
 
-// Skew is empty when client and daemon are of one build; else it says in words
-// how they differ. Contracts only grow, so that both can go on.
-func (c *Client) Skew() string {
+// greeting is the id of initialize.
+const greeting = 1
+
+// Hello returns what the daemon said of itself, or why it refused us.
+func (c *Client) Hello(ctx context.Context) (api.Initialized, error) {
+	c.greets.Lock()
+	defer c.greets.Unlock()
+	c.mu.Lock()
+	answer := c.pending[greeting]
+	c.mu.Unlock()
+	if answer != nil {
+		if r := c.await(ctx, greeting, answer); r.err != nil {
+			return api.Initialized{}, r.err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.greeted {
+		return api.Initialized{}, c.err
+	}
+	return c.server, nil
+}
+
+// Skew is empty when client and daemon, which said server of itself, are of one
+// build; else it says in words how they differ. Contracts only grow, so that
+// both can go on.
+func (o Options) Skew(server api.Initialized) string {
 	switch {
-	case c.opts.Build == "" || c.opts.Build == c.server.Build:
+	case o.Build == "" || o.Build == server.Build:
 		return ""
-	case c.server.ProtocolVersion != api.ProtocolVersion:
-		return fmt.Sprintf("the daemon speaks protocol %d and this program %d; run auractl stop", c.server.ProtocolVersion, api.ProtocolVersion)
-	case c.server.Catalogue != api.CatalogueHash():
+	case server.ProtocolVersion != api.ProtocolVersion:
+		return fmt.Sprintf("the daemon speaks protocol %d and this program %d; run auractl stop", server.ProtocolVersion, api.ProtocolVersion)
+	case server.Catalogue != api.CatalogueHash():
 		return fmt.Sprintf("the daemon is %s and this program %s, with other operations; auractl stop lets the next call start the other one",
-			c.server.Server.Version, c.opts.Version)
+			server.Server.Version, o.Version)
 	}
 	return ""
 }
@@ -153,30 +186,21 @@ func (c *Client) Raw(ctx context.Context, method string, params any) (json.RawMe
 	if err := ctx.Err(); err != nil {
 		return nil, ended(err)
 	}
-	answer := make(chan response, 1)
-	id, err := c.send(method, params, answer)
+	if spec, broad, ok := api.ByMethod(method); !ok || broad || spec.Tier > api.Observe {
+		// What may change something is not sent on the heels of initialize.
+		if _, err := c.Hello(ctx); err != nil {
+			return nil, err
+		}
+	}
+	id, answer, err := c.send(method, params, true)
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case r := <-answer:
-		return r.result, r.err
-	case <-ctx.Done():
+	r := c.await(ctx, id, answer)
+	if ctx.Err() != nil && api.CodeOf(r.err) == api.Cancelled {
+		return nil, ended(ctx.Err())
 	}
-	if _, err := c.send(api.CancelMethod, map[string]int64{"id": id}, nil); err != nil {
-		return nil, err
-	}
-	patience := time.NewTimer(afterCancel)
-	defer patience.Stop()
-	select {
-	case r := <-answer:
-		if api.CodeOf(r.err) == api.Cancelled {
-			return nil, ended(ctx.Err())
-		}
-		return r.result, r.err
-	case <-patience.C:
-		return nil, api.Errorf(api.Timeout, "%s was cancelled but the daemon does not say how it ended; auractl history shows whether it changed anything", method)
-	}
+	return r.result, r.err
 }
 
 func ended(err error) error {
@@ -186,8 +210,65 @@ func ended(err error) error {
 	return api.Errorf(api.Cancelled, "cancelled")
 }
 
-// send writes one message; answer is nil for a notification.
-func (c *Client) send(method string, params any, answer chan<- response) (id int64, err error) {
+// await waits for an answer. One of those who wait reads for all.
+func (c *Client) await(ctx context.Context, id int64, answer chan response) response {
+	asked := make(chan struct{})
+	cancelled := context.AfterFunc(ctx, func() {
+		defer close(asked)
+		if _, _, err := c.send(api.CancelMethod, map[string]int64{"id": id}, false); err == nil {
+			_ = c.conn.SetReadDeadline(time.Now().Add(afterCancel))
+		}
+	})
+	defer func() {
+		if !cancelled() {
+			<-asked
+			_ = c.conn.SetReadDeadline(time.Time{})
+		}
+	}()
+	for {
+		c.mu.Lock()
+		mine := !c.reading
+		c.reading = true
+		c.mu.Unlock()
+		if !mine {
+			select {
+			case r := <-answer:
+				return r
+			case <-c.baton:
+			}
+			continue
+		}
+		for len(answer) == 0 {
+			if err := c.receive(); err != nil {
+				c.fail(err)
+			}
+		}
+		c.mu.Lock()
+		c.reading = false
+		c.mu.Unlock()
+		select {
+		case c.baton <- struct{}{}:
+		default:
+		}
+		return <-answer
+	}
+}
+
+// Wait reads until the daemon closes the connection, as it does when it stops,
+// and hands out notifications meanwhile. No call may be in flight.
+func (c *Client) Wait(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	for {
+		if err := c.receive(); err != nil {
+			c.fail(err)
+			return ctx.Err()
+		}
+	}
+}
+
+// send writes one message; a call's answer comes over the channel.
+func (c *Client) send(method string, params any, call bool) (id int64, answer chan response, err error) {
 	m := struct {
 		Version string `json:"jsonrpc"`
 		ID      int64  `json:"id,omitempty"`
@@ -199,96 +280,101 @@ func (c *Client) send(method string, params any, answer chan<- response) (id int
 	c.mu.Lock()
 	if c.err != nil {
 		defer c.mu.Unlock()
-		return 0, c.err
+		return 0, nil, c.err
 	}
-	if answer != nil {
+	if call {
 		c.next++
-		m.ID = c.next
+		m.ID, answer = c.next, make(chan response, 1)
 		c.pending[m.ID] = answer
 	}
 	c.mu.Unlock()
 	body, err := json.Marshal(m)
 	if err != nil {
-		c.drop(m.ID)
-		return 0, api.Errorf(api.InvalidArgument, "parameters of %s: %v", method, err)
+		c.mu.Lock()
+		delete(c.pending, m.ID)
+		c.mu.Unlock()
+		return 0, nil, api.Errorf(api.InvalidArgument, "parameters of %s: %v", method, err)
 	}
-	if _, err := c.conn.Write(frame(body)); err != nil && answer == nil {
-		return 0, &Unreachable{c.opts.Paths.Socket, err}
+	if _, err := c.conn.Write(frame(body)); err != nil && !call {
+		return 0, nil, &Unreachable{c.opts.Paths.Socket, err}
 	}
 	// Of a broken connection the reader tells why: the daemon may have said so before it hung up.
-	return m.ID, nil
+	return m.ID, answer, nil
 }
 
-func (c *Client) drop(id int64) {
-	c.mu.Lock()
-	delete(c.pending, id)
-	c.mu.Unlock()
-}
-
-// read hands out what the daemon sends until the connection ends.
-func (c *Client) read() {
-	err := c.receive()
-	if errors.Is(err, io.EOF) {
-		err = errors.New("it closed the connection")
-	}
-	if api.CodeOf(err) == api.Internal {
+// fail ends the connection for all who wait.
+func (c *Client) fail(err error) {
+	var said *api.Error
+	switch {
+	case errors.As(err, &said):
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = api.Errorf(api.Timeout, "the call was cancelled but the daemon does not say how it ended; auractl history shows whether it changed anything")
+	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+		err = &Unreachable{c.opts.Paths.Socket, errors.New("it closed the connection")}
+	default:
 		err = &Unreachable{c.opts.Paths.Socket, err}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.err = err
+	if c.err == nil {
+		c.err = err
+	}
 	for id, answer := range c.pending {
-		answer <- response{err: err}
+		answer <- response{err: c.err}
 		delete(c.pending, id)
 	}
 }
 
-// receive returns why the connection ended; an *api.Error when the daemon said so.
+// receive reads one message and hands it out. The error is why the connection
+// ended; an *api.Error when the daemon said so.
 func (c *Client) receive() error {
-	in := newReader(c.conn)
-	for {
-		raw, err := in.next()
-		if err != nil {
-			return err
-		}
-		var m struct {
-			ID     *int64          `json:"id"`
-			Method string          `json:"method"`
-			Params json.RawMessage `json:"params"`
-			Result json.RawMessage `json:"result"`
-			Error  *struct {
-				Message string     `json:"message"`
-				Data    *api.Error `json:"data"`
-			} `json:"error"`
-		}
-		if err := json.Unmarshal(raw, &m); err != nil {
-			return fmt.Errorf("it sent what is not JSON-RPC: %w", err)
-		}
-		if m.Method != "" {
-			c.notified(m.Method, m.Params)
-			continue
-		}
-		r := response{result: m.Result}
-		if m.Error != nil {
-			if m.Error.Data == nil {
-				m.Error.Data = api.Errorf(api.Internal, "%s", m.Error.Message)
-			}
-			r.err = m.Error.Data
-		}
-		if m.ID == nil { // about the connection as a whole
-			if r.err == nil {
-				continue
-			}
-			return r.err
-		}
-		c.mu.Lock()
-		answer := c.pending[*m.ID]
-		delete(c.pending, *m.ID)
-		c.mu.Unlock()
-		if answer != nil {
-			answer <- r
-		}
+	raw, err := c.in.next()
+	if err != nil {
+		return err
 	}
+	var m struct {
+		ID     *int64          `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Result json.RawMessage `json:"result"`
+		Error  *struct {
+			Message string     `json:"message"`
+			Data    *api.Error `json:"data"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return fmt.Errorf("it sent what is not JSON-RPC: %w", err)
+	}
+	if m.Method != "" {
+		c.notified(m.Method, m.Params)
+		return nil
+	}
+	r := response{result: m.Result}
+	if m.Error != nil {
+		if m.Error.Data == nil {
+			m.Error.Data = api.Errorf(api.Internal, "%s", m.Error.Message)
+		}
+		r.err = m.Error.Data
+	}
+	if m.ID == nil { // about the connection as a whole
+		return r.err
+	}
+	if *m.ID == greeting && r.err != nil {
+		return r.err // it does not take us: no other answer counts
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if *m.ID == greeting {
+		if err := json.Unmarshal(m.Result, &c.server); err != nil {
+			return fmt.Errorf("it sent a greeting that cannot be read: %w", err)
+		}
+		c.greeted = true
+	}
+	if answer := c.pending[*m.ID]; answer != nil {
+		answer <- r
+		delete(c.pending, *m.ID)
+	}
+	return nil
 }
 
 func (c *Client) notified(method string, params json.RawMessage) {
@@ -304,18 +390,10 @@ func (c *Client) notified(method string, params json.RawMessage) {
 	}
 }
 
-// Wait waits until the daemon closes the connection, as it does when it stops.
-func (c *Client) Wait(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-	c.reader.Wait()
-	return ctx.Err()
-}
-
-// Close ends the connection; calls in flight are cancelled by the daemon.
+// Close ends the connection; calls in flight are cancelled by the daemon and
+// return an *Unreachable.
 func (c *Client) Close() error {
 	err := c.conn.Close()
-	c.reader.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}

@@ -3,6 +3,7 @@
 // progress. It knows the contract (package api) and the places of Aura's files
 // (package config), no operation and no server.
 //
-// Goroutines: a Client has one that reads; Close waits for it. The daemon that
-// Dial starts is a process of its own and outlives its client.
+// It starts no goroutines: of those who wait for answers one reads for all, so
+// that a command that makes one call costs no switch between threads. The daemon
+// that Dial starts is a process of its own and outlives its client.
 package client
