@@ -35,7 +35,10 @@ func FromLSP(f *File, edits []RangeEdit, enc Encoding, clamp bool) ([]Edit, erro
 	if err != nil {
 		return nil, err
 	}
-	return sorted, CheckEdits(f.content, sorted)
+	if err := CheckEdits(f.content, sorted); err != nil {
+		return nil, err
+	}
+	return sorted, nil
 }
 
 // RangeOf converts the bytes [start, end) to a Range.
