@@ -204,14 +204,9 @@ func (t *Tx) applyDirs(h *handles, touched map[string]bool) error {
 		touched[path.Dir(rel)] = true
 	}
 	for _, rel := range t.in.mkdirs {
-		d, err := h.open(path.Dir(rel))
-		if err != nil {
+		if err := h.makeDir(rel); err != nil {
 			return err
 		}
-		if err := d.Mkdir(path.Base(rel), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		touched[path.Dir(rel)] = true
 		touched[rel] = true
 	}
 	return nil
@@ -220,6 +215,16 @@ func (t *Tx) applyDirs(h *handles, touched map[string]bool) error {
 // syncDirs makes renames durable: each folder is flushed once, or the file
 // systems when there are many. restored are files whose times must last.
 func syncDirs(h *handles, w *workspace, touched map[string]bool, stages []Dir, restored []string) error {
+	if w.plain.Load() { // the slots got their names one by one
+		for _, d := range stages {
+			if d == nil {
+				continue
+			}
+			if err := d.Sync(); err != nil {
+				return err
+			}
+		}
+	}
 	many := len(touched) >= syncFSFrom || len(restored) >= syncFSFrom
 	if many && !slices.Contains(stages, nil) {
 		err := error(nil)

@@ -51,7 +51,7 @@ func (t *Tx) commit(ctx context.Context, info CommitInfo) error {
 		if err != nil {
 			return err
 		}
-		if !slot.is(st.base) {
+		if !slot.is(st.base) && !t.e.seed.skipSlots {
 			stale = append(stale, st.path)
 		}
 		held += st.held()

@@ -90,7 +90,7 @@ type opening struct {
 // seed names steps to leave out or to swap, so that tests can prove that the
 // crash sweep would notice.
 type seed struct {
-	skipStageSync, applyBeforeIntent, skipVerify bool
+	skipStageSync, applyBeforeIntent, skipVerify, skipSlots bool
 }
 
 // Open makes an engine. Nothing is read yet: each workspace is recovered when

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -241,11 +242,9 @@ func (j *journal) cutTail() error {
 		if n, err := j.file.ReadAt(part, off); err != nil && n < len(part) {
 			return err
 		}
-		for _, c := range part {
-			if c != 0 {
-				j.alloc = j.end
-				return j.file.Truncate(j.end)
-			}
+		if len(bytes.TrimLeft(part, "\x00")) > 0 {
+			j.alloc = j.end
+			return j.file.Truncate(j.end)
 		}
 	}
 	return nil

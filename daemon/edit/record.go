@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -174,10 +175,12 @@ func (r *journalReader) wasDurable() (int64, error) {
 		if err != nil && err != io.EOF {
 			return -1, err
 		}
-		for i := 0; i+4 <= n; i++ {
-			if binary.LittleEndian.Uint32(buf[i:]) != recordMagic {
-				continue
+		for i := 0; ; i++ {
+			found := bytes.Index(buf[min(i, n):n], binary.LittleEndian.AppendUint32(nil, recordMagic))
+			if found < 0 {
+				break
 			}
+			i += found
 			rec, _, err := r.at(off + int64(i))
 			if err == nil && rec.durable > r.off {
 				return off + int64(i), nil

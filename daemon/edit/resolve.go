@@ -214,6 +214,19 @@ func (h *handles) removeDir(rel string) error {
 	return above.RemoveDir(path.Base(rel))
 }
 
+// makeDir makes a folder, durably: else a file that is moved into it could
+// have left its old place and be nowhere after a power cut.
+func (h *handles) makeDir(rel string) error {
+	above, err := h.open(path.Dir(rel))
+	if err != nil {
+		return err
+	}
+	if err := above.Mkdir(path.Base(rel), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return above.Sync()
+}
+
 // forget closes the handle of a folder that is no longer there.
 func (h *handles) forget(rel string) {
 	if d, ok := h.dirs[rel]; ok {

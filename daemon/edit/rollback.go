@@ -93,6 +93,10 @@ func (r *rollback) judge(o *op) (dir, stage Dir, target, slot found, err error) 
 			return
 		}
 	}
+	if r.recovery && dir != nil {
+		// An earlier recovery may have done the work, but not flushed it.
+		r.touched[path.Dir(o.path)] = true
+	}
 	if stage = r.stages[o.stage]; stage == nil {
 		return dir, stage, target, slot, nil
 	}
@@ -185,6 +189,9 @@ func (r *rollback) uncreate(o *op) error {
 			return nil
 		}
 		r.touched[path.Dir(o.path)] = true
+		if err := stage.Sync(); err != nil {
+			return err
+		}
 		return dir.Remove(name)
 	case !target.is(o.post):
 		if stage != nil {
@@ -229,7 +236,14 @@ func (r *rollback) unremove(o *op) error {
 		}
 		return nil
 	case target.exists && target.info.Ino == slot.info.Ino && target.info.Dev == slot.info.Dev:
-		return nil // a move that was cut off between link and unlink
+		// A move that was cut off between link and unlink.
+		if err := dir.Sync(); err != nil {
+			return err
+		}
+		if err := stage.Remove(slotName(o.slot)); err != nil {
+			return err
+		}
+		return errors.Join(stage.Sync(), r.restored(dir, o))
 	case target.exists || dir == nil:
 		r.conflict(o, true, whyTaken)
 		return nil
@@ -251,11 +265,7 @@ func (r *rollback) dirs() {
 		r.dirDone(rel, err, notEmpty(err))
 	}
 	for _, rel := range slices.Backward(r.in.rmdirs) {
-		d, err := r.h.open(path.Dir(rel))
-		if err == nil {
-			err = d.Mkdir(path.Base(rel), 0o777)
-		}
-		r.dirDone(rel, err, errors.Is(err, fs.ErrExist))
+		r.dirDone(rel, r.h.makeDir(rel), false)
 	}
 }
 

@@ -401,10 +401,10 @@ func (f *simFile) WriteAt(p []byte, off int64) (int, error) {
 	grows := off+int64(len(p)) > int64(len(f.n.data))
 	f.d.mu.Unlock()
 	err := f.do("write", grows, true, func() error {
-		if end := int(off) + len(p); end > len(f.n.data) {
-			f.n.data = append(f.n.data, make([]byte, end-len(f.n.data))...)
-		}
-		copy(f.n.data[off:], p)
+		data := make([]byte, max(len(f.n.data), int(off)+len(p)))
+		copy(data, f.n.data)
+		copy(data[off:], p)
+		f.n.data = data
 		f.n.meta.mtime = f.d.now
 		return nil
 	})

@@ -43,7 +43,7 @@ type simNode struct {
 	ino     uint64
 	kind    FileType
 	meta    simMeta
-	data    []byte
+	data    []byte // never changed in place
 	target  string // of a link
 	entries map[string]uint64
 	links   int
@@ -186,7 +186,7 @@ func (d *simDisk) settle(chosen []bool) {
 }
 
 func (n *simNode) flush(meta bool) {
-	n.diskData = slices.Clone(n.data)
+	n.diskData = n.data
 	if meta {
 		n.diskMeta = n.meta
 	}
@@ -211,7 +211,7 @@ func (d *simDisk) clone() *simDisk {
 	}
 	for ino, n := range d.nodes {
 		m := *n
-		m.data, m.diskData, m.entries = slices.Clone(n.data), slices.Clone(n.diskData), maps.Clone(n.entries)
+		m.entries = maps.Clone(n.entries)
 		c.nodes[ino] = &m
 	}
 	for ino, names := range d.durable {
@@ -239,7 +239,10 @@ func (l loss) String() string {
 // crash returns the disk as it may be found after the machine died.
 func (d *simDisk) crash(l loss, rng *rand.Rand) *simDisk {
 	c := d.clone()
-	keepNames := func() bool { return l == loseNothing || l == loseData || l == loseSome && rng.IntN(2) == 0 }
+	if l == loseNothing {
+		return c // what was not flushed is still not, and can be lost later
+	}
+	keepNames := func() bool { return l == loseData || l == loseSome && rng.IntN(2) == 0 }
 	chosen := make([]bool, len(c.pending))
 	for i, p := range c.pending {
 		chosen[i] = keepNames()
@@ -259,9 +262,9 @@ func (d *simDisk) crash(l loss, rng *rand.Rand) *simDisk {
 			n.entries = maps.Clone(c.durable[ino])
 		}
 		switch l {
-		case loseNothing, loseNames:
+		case loseNames:
 		case loseAll, loseData:
-			n.data, n.meta = slices.Clone(n.diskData), n.diskMeta
+			n.data, n.meta = n.diskData, n.diskMeta
 		case loseSome:
 			n.data = torn(n.diskData, n.data, rng)
 			if rng.IntN(2) == 0 {

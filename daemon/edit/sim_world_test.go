@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path"
-	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +29,7 @@ func simWorld(n int) *simDisk {
 		if i%2 == 1 {
 			mode = 0o755
 		}
-		d.put(simFile0(i), fmt.Sprintf("file %d\n%s", i, strings.Repeat("old text\n", i*40)), mode)
+		d.put(simFile0(i), fmt.Sprintf("file %d\n%s", i, strings.Repeat("old text\n", i*4)), mode)
 	}
 	d.flushAll()
 	return d
@@ -48,7 +47,7 @@ func simChanges(d *simDisk, n int) []change.File {
 		if err != nil {
 			panic(err)
 		}
-		before := slices.Clone(node.data)
+		before := node.data
 		after := append([]byte("NEW\n"), before...)
 		f := change.File{Kind: change.Edit, Path: p, Before: before, After: after}
 		switch {
@@ -120,6 +119,9 @@ type crashTest struct {
 	stride   int            // try every n-th point; 0 is every one
 	losses   []loss         // nil is all
 	prepare  func(*simDisk) // set up each disk
+	// free says that the journal may hold any number of transactions.
+	free   bool
+	before int // 1 + the number of committed transactions at the start; 0 is not known yet
 	// check says what else is wrong with a disk after recovery.
 	check func(img *simDisk, acknowledged bool) string
 }
@@ -159,7 +161,7 @@ func (c *crashTest) sweep(t testing.TB) *sweepResult {
 			r.states++
 			img := d.crash(l, rng)
 			where := fmt.Sprintf("%s: died at call %d (%s), %s", c.name, k, last(d.calls), l)
-			r.violations = append(r.violations, c.judge(engine, img, acknowledged, where)...)
+			r.violations = append(r.violations, c.judge(t, engine, img, acknowledged, where)...)
 		}
 		if !fired {
 			if !acknowledged && c.new != nil {
@@ -181,6 +183,27 @@ func (c *crashTest) engine(t testing.TB) func(d *simDisk) *Engine {
 	}
 }
 
+// committed counts the committed transactions in an engine's journal.
+func committed(e *Engine) int {
+	count := 0
+	for _, n := range e.spaces[simRoot].w.entries {
+		count += boolInt(n.state == stateCommitted)
+	}
+	return count
+}
+
+// committed counts those that the test begins with.
+func (c *crashTest) committed(t testing.TB) int {
+	if c.before == 0 {
+		e := simEngine(t, c.base.clone())
+		if err := e.Recover(context.Background(), simRoot); err != nil {
+			t.Fatal(err)
+		}
+		c.before = 1 + committed(e)
+	}
+	return c.before - 1
+}
+
 func last(calls []string) string {
 	if len(calls) == 0 {
 		return "before the first"
@@ -190,7 +213,7 @@ func last(calls []string) string {
 
 // judge recovers a crashed disk twice, the second time after another power
 // cut, and returns what is wrong.
-func (c *crashTest) judge(engine func(*simDisk) *Engine, img *simDisk, acknowledged bool, where string) []string {
+func (c *crashTest) judge(t testing.TB, engine func(*simDisk) *Engine, img *simDisk, acknowledged bool, where string) []string {
 	var bad []string
 	say := func(format string, args ...any) {
 		bad = append(bad, where+": "+fmt.Sprintf(format, args...))
@@ -203,17 +226,22 @@ func (c *crashTest) judge(engine func(*simDisk) *Engine, img *simDisk, acknowled
 			return bad
 		}
 		tree := img.tree(simRoot)
-		isNew, isOld := cmp.Equal(tree, c.new), cmp.Equal(tree, c.old)
-		which := fmt.Sprint(isOld, isNew)
+		which := "new"
+		if !maps.Equal(tree, c.new) {
+			which = "old"
+		}
 		switch {
-		case !isNew && !isOld:
+		case which == "old" && !maps.Equal(tree, c.old):
 			say("the tree is neither old nor new: %s", cmp.Diff(c.old, tree))
-		case acknowledged && !isNew:
+		case acknowledged && which == "old":
 			say("it was acknowledged, but the tree is old")
 		case round > 0 && which != first:
 			say("the tree changed in a second recovery")
 		}
 		first = which
+		if got, want := committed(e), c.committed(t)+boolInt(which == "new"); got != want && !c.free {
+			say("the tree is %s, the journal has %d committed transactions, want %d", which, got, want)
+		}
 		if c.check != nil {
 			if wrong := c.check(img, acknowledged); wrong != "" {
 				say("%s", wrong)
@@ -224,6 +252,14 @@ func (c *crashTest) judge(engine func(*simDisk) *Engine, img *simDisk, acknowled
 			return bad
 		}
 		img = img.crash(loseAll, nil)
+	}
+	// What was left must be good for another try, the undo store included.
+	if first == "old" && c.new != nil {
+		if !c.run(engine(img)) {
+			say("another try failed")
+		} else if !maps.Equal(img.tree(simRoot), c.new) {
+			say("another try did not lead to the new tree")
+		}
 	}
 	return bad
 }

@@ -87,7 +87,8 @@ func link(rd *reader, d Dir, name string, to Dir, toName string) error {
 	return err
 }
 
-// tidySlot completes an exchange without EXCHANGE that was cut off.
+// tidySlot completes an exchange without EXCHANGE that was cut off, durably:
+// a second link that came back would have the file refused for it.
 func tidySlot(stage Dir, slot string) error {
 	old := slot + oldSuffix
 	if _, err := stage.Lstat(old); err != nil {
@@ -96,12 +97,17 @@ func tidySlot(stage Dir, slot string) error {
 		}
 		return err
 	}
-	if _, err := stage.Lstat(slot); errors.Is(err, fs.ErrNotExist) {
-		return stage.Rename(old, stage, slot, Replace)
-	} else if err != nil {
+	_, err := stage.Lstat(slot)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = stage.Rename(old, stage, slot, Replace)
+	case err == nil:
+		err = stage.Remove(old) // the target was not replaced yet
+	}
+	if err != nil {
 		return err
 	}
-	return stage.Remove(old) // the target was not replaced yet
+	return stage.Sync()
 }
 
 // move renames a file to a name that must be free.
@@ -113,8 +119,12 @@ func move(from Dir, name string, to Dir, toName string) error {
 	// A link fails as well when the name is taken.
 	err = from.Link(name, to, toName)
 	if err == nil {
+		// In order, and both: neither name must be lost, nor a second one stay.
 		if err = to.Sync(); err == nil {
 			err = from.Remove(name)
+		}
+		if err == nil {
+			err = from.Sync()
 		}
 		return err
 	}
