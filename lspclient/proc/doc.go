@@ -11,6 +11,9 @@
 // the process does (golang/go#27505). A Process has two: one drains standard
 // error, one waits for the exit; both have ended when Gone is closed.
 //
+// While children run, one small shell process stands guard: it kills what they
+// have started when this process is killed.
+//
 // Linux is the promise. Elsewhere a child has its own process group and a
 // ledger entry, and is expected to end at the end of its standard input.
 package proc

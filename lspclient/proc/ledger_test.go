@@ -28,6 +28,11 @@ func countFDs(t *testing.T) int {
 // children returns the ids of our children, zombies among them.
 func children(t *testing.T) []int {
 	t.Helper()
+	return childrenOf(t, os.Getpid())
+}
+
+func childrenOf(t *testing.T, parent int) []int {
+	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +44,7 @@ func children(t *testing.T) []int {
 			continue
 		}
 		_, rest, _ := strings.Cut(string(b), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
 			out = append(out, pidOf(t, filepath.Base(filepath.Dir(f))))
 		}
 	}
@@ -47,8 +52,9 @@ func children(t *testing.T) []int {
 }
 
 // killedDaemon runs a daemon with children in the ledger, kills it, and
-// returns the ids of the children and of their children.
-func killedDaemon(t *testing.T, ledger string) (direct, others []int) {
+// returns the ids of the children and of their children. Its guard is killed
+// first if it is to be unguarded.
+func killedDaemon(t *testing.T, ledger string, guarded bool) (direct, others []int) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -74,6 +80,11 @@ func killedDaemon(t *testing.T, ledger string) (direct, others []int) {
 	if len(direct) != 3 || len(others) != 2 {
 		t.Fatalf("the daemon reported %v and %v", direct, others)
 	}
+	if guard := guardOf(t, cmd.Process.Pid); !guarded {
+		if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +92,47 @@ func killedDaemon(t *testing.T, ledger string) (direct, others []int) {
 	return direct, others
 }
 
-func TestP13_ChildrenOfAKilledDaemon(t *testing.T) {
+// guardOf finds the guard among the children of a daemon.
+func guardOf(t *testing.T, parent int) int {
+	t.Helper()
+	for _, pid := range childrenOf(t, parent) {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.HasPrefix(string(b), "aura-guard") {
+			return pid
+		}
+	}
+	t.Fatal("no guard runs")
+	return 0
+}
+
+func TestP13_NothingOutlivesAKilledDaemonByTwoSeconds(t *testing.T) {
+	direct, others := killedDaemon(t, t.TempDir(), true)
+	until(t, 2*time.Second, "children, grandchildren and those in other sessions to end", func() bool {
+		for _, pid := range append(direct, others...) {
+			if runs(pid) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestP13_KilledGuardIsReplaced(t *testing.T) {
+	s := newSpawner(t, proc.Options{})
+	start(t, s, command("echo"))
+	first := guardOf(t, os.Getpid())
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, time.Second, "the guard to die", func() bool { return !runs(first) })
+	start(t, s, command("echo"))
+	if second := guardOf(t, os.Getpid()); second == first {
+		t.Error("the guard was not replaced")
+	}
+}
+
+func TestP13_NextDaemonSweepsTheLedger(t *testing.T) {
 	ledger := t.TempDir()
-	direct, others := killedDaemon(t, ledger)
+	direct, others := killedDaemon(t, ledger, false)
 	until(t, 2*time.Second, "the children of the killed daemon to end", func() bool {
 		for _, pid := range direct {
 			if runs(pid) {

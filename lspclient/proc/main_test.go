@@ -47,6 +47,15 @@ func play(role string) {
 		for i := 0; ; i++ {
 			_ = i * i
 		}
+	case "eat": // memory without end
+		var all [][]byte
+		for {
+			b := make([]byte, 1<<20)
+			for i := range b {
+				b[i] = 1
+			}
+			all = append(all, b)
+		}
 	case "flood": // 100 MB of standard error without a newline
 		block := make([]byte, 1<<20)
 		for i := range block {
@@ -126,7 +135,7 @@ func command(role string, env ...string) proc.Command {
 	}
 	return proc.Command{
 		Argv: []string{exe},
-		Env:  append([]string{roleVariable + "=" + role, "GOTRACEBACK=none"}, env...),
+		Env:  append([]string{roleVariable + "=" + role, "GOTRACEBACK=none", "GORACE=atexit_sleep_ms=0"}, env...),
 		Dir:  filepath.Dir(exe),
 	}
 }

@@ -224,7 +224,7 @@ func TestP14_ThousandCyclesLeaveNothing(t *testing.T) {
 		_ = p.Conn().Close()
 	}
 	cycle()
-	fds, routines := countFDs(t), runtime.NumGoroutine()
+	fds, routines, before := countFDs(t), runtime.NumGoroutine(), len(children(t))
 	n := 1000
 	if testing.Short() {
 		n = 50
@@ -236,8 +236,8 @@ func TestP14_ThousandCyclesLeaveNothing(t *testing.T) {
 		t.Errorf("descriptors grew from %d to %d", fds, got)
 	}
 	until(t, time.Second, "goroutines to end", func() bool { return runtime.NumGoroutine() <= routines+2 })
-	if kids := children(t); len(kids) != 0 {
-		t.Errorf("children are left: %v", kids)
+	if kids := children(t); len(kids) != before { // the guard is one
+		t.Errorf("%d children before, now %v", before, kids)
 	}
 	if left, _ := os.ReadDir(ledger); len(left) != 0 {
 		t.Errorf("the ledger still holds %d entries", len(left))
@@ -344,6 +344,9 @@ func TestCloseKillsAndRefuses(t *testing.T) {
 	defer p.Conn().Close()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if kids := children(t); len(kids) != 0 {
+		t.Errorf("children are left: %v", kids)
 	}
 	if runs(p.PID()) {
 		t.Error("a process outlives Close")

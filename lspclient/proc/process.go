@@ -112,12 +112,11 @@ func prepare(c Command) (p *Process, cmd *exec.Cmd, child []*os.File, err error)
 		exited: make(chan struct{}),
 		gone:   make(chan struct{}),
 	}
-	defer func() {
-		if err != nil {
-			p.closePipes()
-			closeAll(child)
-		}
-	}()
+	fail := func(err error) (*Process, *exec.Cmd, []*os.File, error) {
+		p.closePipes()
+		closeAll(child)
+		return nil, nil, nil, err
+	}
 	pipe := func(ours **os.File, reads bool) (*os.File, error) {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -133,20 +132,20 @@ func prepare(c Command) (p *Process, cmd *exec.Cmd, child []*os.File, err error)
 	}
 	out, err := pipe(&p.conn.out, true)
 	if err != nil {
-		return nil, nil, nil, err
+		return fail(err)
 	}
 	cmd.Stdout, cmd.Stderr = out, out
 	if !c.NoInput {
 		in, err := pipe(&p.conn.in, false)
 		if err != nil {
-			return nil, nil, nil, err
+			return fail(err)
 		}
 		cmd.Stdin = in
 	}
 	if !c.Merge {
 		e, err := pipe(&p.stderr, true)
 		if err != nil {
-			return nil, nil, nil, err
+			return fail(err)
 		}
 		cmd.Stderr = e
 	}

@@ -72,6 +72,7 @@ type Command struct {
 type Spawner struct {
 	log    *slog.Logger
 	ledger *ledger
+	guard  guard
 	work   chan spawn
 	stop   chan struct{} // closed to end the thread
 	done   chan struct{} // closed when it has ended
@@ -183,6 +184,9 @@ func (s *Spawner) Start(ctx context.Context, c Command) (*Process, error) {
 			s.log.Warn("child is not in the ledger", "pid", p.pid, "error", err)
 		}
 	}
+	if err := s.guard.add(p); err != nil {
+		s.log.Warn("what a child starts may outlive a killed daemon", "error", err)
+	}
 	p.run()
 	return p, nil
 }
@@ -214,6 +218,9 @@ func (s *Spawner) enter(p *Process) error {
 }
 
 func (s *Spawner) leave(p *Process) {
+	if err := s.guard.remove(p); err != nil {
+		s.log.Warn("what a child starts may outlive a killed daemon", "error", err)
+	}
 	if s.ledger != nil {
 		s.ledger.ended(p)
 	}
@@ -253,6 +260,7 @@ func (s *Spawner) Close() error {
 		p.Kill()
 		<-p.Gone()
 	}
+	s.guard.close()
 	return nil
 }
 

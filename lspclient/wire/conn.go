@@ -24,6 +24,7 @@ const (
 	AnswerTimeout = 10 * time.Second
 
 	closeTimeout  = 5 * time.Second
+	readGrace     = time.Second
 	maxLater      = 256
 	laterWorkers  = 2
 	maxCancelled  = 4096
@@ -141,7 +142,7 @@ func Start(rwc io.ReadWriteCloser, o Options) *Conn {
 	wg.Go(c.consume)
 	wg.Go(func() {
 		if err := c.out.drain(rwc, o.WriteTimeout, func() { c.fail(ErrWriteTimeout) }); err != nil {
-			c.fail(fmt.Errorf("write: %w", err))
+			c.writeFailed(err)
 		}
 	})
 	wg.Go(func() {
@@ -215,6 +216,19 @@ func (c *Conn) fail(cause error) {
 	c.cancel()
 	c.out.close()
 	c.queue.end()
+}
+
+// writeFailed ends the connection, but lets the reader say why first: what the
+// peer wrote before it died, and its end of file, are worth more than our EPIPE.
+func (c *Conn) writeFailed(err error) {
+	c.out.close()
+	timer := time.NewTimer(readGrace)
+	defer timer.Stop()
+	select {
+	case <-c.dead:
+	case <-timer.C:
+		c.fail(fmt.Errorf("write: %w", err))
+	}
 }
 
 // Call sends a request and decodes its answer into result, which may be nil.
@@ -328,6 +342,7 @@ func (c *Conn) send(ctx context.Context, frame []byte) error {
 	c.tap.record("client", body)
 	open, err := c.out.push(ctx, withHeader(frame))
 	if !open {
+		<-c.dead // the outbox closes at most readGrace before
 		return c.Err()
 	}
 	if err == nil {

@@ -122,6 +122,54 @@ func TestP08_BothPipesFull(t *testing.T) {
 	}
 }
 
+func TestPeerClosesItsInput(t *testing.T) {
+	c, p := connect(t, wire.Options{})
+	ctx := deadline(t)
+	if err := p.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// It dies a little later, with a last word.
+	err := c.Notify(ctx, "m", nil)
+	p.send(notification("last", "1"))
+	if closed := p.out.Close(); closed != nil {
+		t.Fatal(closed)
+	}
+	<-c.Done()
+	if !errors.Is(c.Err(), io.EOF) || err != nil && !errors.Is(err, io.EOF) {
+		t.Errorf("the connection ended by %v, the notification by %v", c.Err(), err)
+	}
+	if s := c.Stats(); s.Received != 1 {
+		t.Errorf("received %d messages, want the last one", s.Received)
+	}
+}
+
+func TestPeerLivesOnWithoutInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := errors.New("gone")
+		c := wire.Start(&halfClosed{closed: make(chan struct{}), err: gone}, wire.Options{Handler: hooks{}})
+		if err := c.Call(t.Context(), "m", nil, nil); !errors.Is(err, gone) {
+			t.Errorf("a call returns %v", err)
+		}
+		if err := c.Notify(t.Context(), "m", nil); !errors.Is(err, gone) {
+			t.Errorf("a notification returns %v", err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// halfClosed is silent and takes no writes.
+type halfClosed struct {
+	once   sync.Once
+	closed chan struct{}
+	err    error
+}
+
+func (h *halfClosed) Read([]byte) (int, error)  { <-h.closed; return 0, io.ErrClosedPipe }
+func (h *halfClosed) Write([]byte) (int, error) { return 0, h.err }
+func (h *halfClosed) Close() error              { h.once.Do(func() { close(h.closed) }); return nil }
+
 func TestCloseAgainstAHungPeer(t *testing.T) {
 	c, p := connect(t, wire.Options{})
 	ctx := deadline(t)
