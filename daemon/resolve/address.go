@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -135,12 +136,12 @@ func byName(ctx context.Context, s *workbench.Session, a api.Address) ([]Match, 
 		return byNameAt(ctx, s, a, q.last, narrowed)
 	}
 	if a.FilePath != "" {
-		if _, err := s.File(ctx, s.Absolute(a.FilePath)); err != nil {
-			return nil, fileError(err, a.FilePath)
+		if _, err := File(ctx, s, a.FilePath); err != nil {
+			return nil, err
 		}
 		narrowed = slices.DeleteFunc(narrowed, func(x graph.Symbol) bool { return !samePath(s.Root(), x.Path, a.FilePath) })
 	}
-	narrowed = preferGlobal(narrowed, a.SymbolKind, false)
+	narrowed = preferDeclared(preferGlobal(narrowed, a.SymbolKind, false), a.SymbolKind)
 	if len(narrowed) == 0 {
 		what := fmt.Sprintf("%q", a.SymbolName)
 		if len(known) > 0 {
@@ -171,6 +172,20 @@ func preferGlobal(syms []graph.Symbol, kind string, placed bool) []graph.Symbol 
 	return syms
 }
 
+// preferDeclared drops members that only repeat the name of a type that they
+// embed, unless the address asks for them by kind: they are uses of that type,
+// which cannot be renamed apart from it.
+func preferDeclared(syms []graph.Symbol, kind string) []graph.Symbol {
+	if kind != "" {
+		return syms
+	}
+	declared := slices.DeleteFunc(slices.Clone(syms), func(x graph.Symbol) bool { return slices.Contains(x.Modifiers, "embedded") })
+	if len(declared) > 0 {
+		return declared
+	}
+	return syms
+}
+
 // qualified lists the qualified names of symbols that are not local.
 func qualified(syms []graph.Symbol) []string {
 	var out []string
@@ -186,9 +201,9 @@ func qualified(syms []graph.Symbol) []string {
 // name on that line stands for.
 func byNameAt(ctx context.Context, s *workbench.Session, a api.Address, name string, syms []graph.Symbol) ([]Match, error) {
 	path := s.Absolute(a.FilePath)
-	f, err := s.File(ctx, path)
+	f, err := File(ctx, s, a.FilePath)
 	if err != nil {
-		return nil, fileError(err, a.FilePath)
+		return nil, err
 	}
 	var here []graph.Symbol
 	for _, x := range syms {
@@ -218,9 +233,9 @@ func byNameAt(ctx context.Context, s *workbench.Session, a api.Address, name str
 // byLine stands for the only declaration on a line.
 func byLine(ctx context.Context, s *workbench.Session, a api.Address) ([]Match, error) {
 	path := s.Absolute(a.FilePath)
-	f, err := s.File(ctx, path)
+	f, err := File(ctx, s, a.FilePath)
 	if err != nil {
-		return nil, fileError(err, a.FilePath)
+		return nil, err
 	}
 	tree, err := s.Tree(ctx, path)
 	if err != nil {
@@ -245,9 +260,9 @@ func byLine(ctx context.Context, s *workbench.Session, a api.Address) ([]Match, 
 
 func byPosition(ctx context.Context, s *workbench.Session, a api.Address) ([]Match, error) {
 	path := s.Absolute(a.FilePath)
-	f, err := s.File(ctx, path)
+	f, err := File(ctx, s, a.FilePath)
 	if err != nil {
-		return nil, fileError(err, a.FilePath)
+		return nil, err
 	}
 	offset, err := f.OffsetOf(text.Point{Line: a.Line, Column: a.Column})
 	if err != nil {
@@ -365,11 +380,19 @@ func whole(ctx context.Context, s *workbench.Session, sym graph.Symbol) ([]Match
 	return []Match{{Declarations: decls}}, nil
 }
 
-// File reads a file of a request; the error is FILE_NOT_FOUND when there is none.
+// File reads a file of a request. The error is OUTSIDE_WORKSPACE, FILE_NOT_FOUND,
+// or BINARY_FILE when it is no text.
 func File(ctx context.Context, s *workbench.Session, path string) (*text.File, error) {
-	f, err := s.File(ctx, s.Absolute(path))
+	abs := s.Absolute(path)
+	if !s.Inside(abs) {
+		return nil, api.Errorf(api.OutsideWorkspace, "%s is outside the workspace %s; ask with -C in the one that holds it", path, s.Root())
+	}
+	f, err := s.File(ctx, abs)
 	if err != nil {
 		return nil, fileError(err, path)
+	}
+	if bytes.IndexByte(f.Content(), 0) >= 0 {
+		return nil, api.Errorf(api.BinaryFile, "%s holds zero bytes, so it is no text", path)
 	}
 	return f, nil
 }
