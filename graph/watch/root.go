@@ -205,11 +205,11 @@ func (r *Root) work() {
 		if len(asked) > 0 || r.settled() {
 			r.deliver()
 		}
+		r.mu.Lock()
+		r.status = r.report()
 		for _, ack := range asked {
 			close(ack)
 		}
-		r.mu.Lock()
-		r.status = r.report()
 		if r.ctx.Err() != nil || len(r.queue) == 0 && !r.rescan && len(r.asked) == 0 {
 			r.idle = !r.owes()
 			r.mu.Unlock()

@@ -112,7 +112,8 @@ func (t *tree) handle(ev fsnotify.Event) {
 			return
 		}
 	case known != nil: // Chmod of a folder
-		if known.closed {
+		if known.closed == readable(ev.Name) {
+			t.add(ev.Name)
 			t.leave(known, false)
 			t.enter(ev.Name, known.parent)
 		}
@@ -249,6 +250,11 @@ func (t *tree) follow(path string, parent *node) *node {
 		parent.children[filepath.Base(path)] = n
 	}
 	return n
+}
+
+func readable(dir string) bool {
+	f, err := os.Open(dir)
+	return err == nil && f.Close() == nil
 }
 
 // close marks a folder that cannot be read.

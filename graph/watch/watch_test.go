@@ -294,25 +294,6 @@ func TestF16_NestedRoots(t *testing.T) {
 	}
 }
 
-func TestF13_UnreadableFolder(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root reads everything; runs as an ordinary user")
-	}
-	forms(t, func(t *testing.T, opts watch.Options) {
-		dir := t.TempDir()
-		sub := filepath.Join(dir, "closed")
-		write(t, filepath.Join(sub, "a"), "1")
-		must(t, os.Chmod(sub, 0))
-		t.Cleanup(func() { _ = os.Chmod(sub, 0o755) })
-		f := follow(t, start(t, opts), dir, watch.Rules{})
-		if f.root.Status().Skipped != 1 {
-			t.Errorf("status %+v, want one folder skipped", f.root.Status())
-		}
-		must(t, os.Chmod(sub, 0o755))
-		f.agree()
-	})
-}
-
 func TestBusyHoldsBatchesBackButNotBarriers(t *testing.T) {
 	dir := t.TempDir()
 	lock := filepath.Join(dir, ".git", "index.lock")
