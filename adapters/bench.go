@@ -45,7 +45,7 @@ type Server interface {
 	// Normalise turns the server's edit into a change.Set with the bytes that
 	// the server had. A path outside the workspace is an error.
 	Normalise(protocol.WorkspaceEdit) (change.Set, error)
-	// Position converts a byte offset of a file, as the server has it.
+	// Position converts a byte offset of a file of the snapshot.
 	Position(ctx context.Context, path string, offset int) (protocol.TextDocumentPositionParams, error)
 	// Place converts a location in an answer. Files outside the workspace are read where that is allowed.
 	Place(ctx context.Context, loc protocol.Location) (Place, error)

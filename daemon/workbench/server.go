@@ -105,9 +105,10 @@ func refusedBy(err error) error {
 	return err
 }
 
-// Position converts a byte offset of a file, as the server has it.
+// Position converts a byte offset of a file. The request that carries it is
+// sent only if the server has the same text then.
 func (l *lease) Position(ctx context.Context, path string, offset int) (protocol.TextDocumentPositionParams, error) {
-	f, err := l.file(ctx, path)
+	f, err := l.session.File(ctx, path)
 	if err != nil {
 		return protocol.TextDocumentPositionParams{}, err
 	}
