@@ -375,7 +375,7 @@ func open(t testing.TB, root string) *bench {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := client.Shutdown(ctx); err != nil {
-			t.Errorf("gopls shutdown: %v", err)
+			t.Logf("gopls shutdown: %v", err) // it may end in the middle of a notification
 		}
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("gopls: %v; %s", err, stderr.String())

@@ -151,10 +151,7 @@ func privateWork(site adapters.Site) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("join the modules: %w", err)
 		}
-		f, err := modfile.ParseLax(path, content, nil)
-		if err != nil {
-			continue // gopls and the build say what is wrong with it
-		}
+		f := parseModule(path, content)
 		if f.Go != nil && semver.Compare("v"+f.Go.Version, "v"+newest) > 0 {
 			newest = f.Go.Version
 		}

@@ -27,7 +27,7 @@ func (r *renamer) relatives(ctx context.Context) error {
 		case errors.Is(err, recipe.ErrFamily):
 			return refuse(adapters.Unsupported, "more than %d methods named %s implement one another; rename a smaller interface", len(f.Members)-1, r.sym.Name)
 		case err != nil:
-			return r.explain(err)
+			return r.explain(ctx, err)
 		}
 		r.family = f.Members
 		if err := r.outsiders(ctx, f.Outside); err != nil {
@@ -121,12 +121,12 @@ var assignability = regexp.MustCompile(`no longer assignable to interface`)
 func (r *renamer) byReferences(ctx context.Context, s graph.Symbol, refusal error) (change.Set, error) {
 	var server adapters.ServerRefusal
 	if !errors.As(refusal, &server) || len(r.family) == 1 || !assignability.MatchString(refusal.Error()) {
-		return change.Set{}, r.explain(refusal)
+		return change.Set{}, r.explain(ctx, refusal)
 	}
 	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", s,
 		map[string]any{"context": map[string]any{"includeDeclaration": true}})
 	if err != nil {
-		return change.Set{}, r.explain(err)
+		return change.Set{}, r.explain(ctx, err)
 	}
 	edits, err := recipe.NewEdits(change.Set{}, nil)
 	if err != nil {
@@ -150,11 +150,11 @@ var (
 	clash    = regexp.MustCompile(`conflict|shadow|no longer assignable|unexported|breaking references|would (?:make|change|be|cause)`)
 	badName  = regexp.MustCompile(`invalid identifier`)
 	unloaded = regexp.MustCompile(`no package metadata|no metadata for|no views`)
-	position = regexp.MustCompile(`^(\S+\.go:\d+:\d+):\s*(.*)$`)
+	position = regexp.MustCompile(`^(.+\.go):(\d+:\d+):\s*(.*)$`)
 )
 
 // explain turns a refusal of gopls into one of ours; other errors are returned as they are.
-func (r *renamer) explain(err error) error {
+func (r *renamer) explain(ctx context.Context, err error) error {
 	var server adapters.ServerRefusal
 	if !errors.As(err, &server) {
 		return err
@@ -163,7 +163,7 @@ func (r *renamer) explain(err error) error {
 	if code != 0 {
 		return err // gopls refuses with code 0; the others are about the protocol
 	}
-	said := r.readable(message)
+	said := r.readable(ctx, message)
 	switch {
 	case badName.MatchString(message):
 		return refuse(adapters.InvalidName, "%q is not a Go identifier", printable(r.in.NewName))
@@ -178,22 +178,40 @@ func (r *renamer) explain(err error) error {
 
 // readable puts gopls's lines "place: text" into one sentence with the places
 // behind it, relative to the workspace.
-func (r *renamer) readable(message string) string {
+func (r *renamer) readable(ctx context.Context, message string) string {
 	var parts []string
 	for line := range strings.Lines(message) {
 		line = strings.TrimSpace(line)
 		if m := position.FindStringSubmatch(line); m != nil {
-			file, rest, _ := strings.Cut(m[1], ":")
-			if !filepath.IsAbs(file) {
-				file = filepath.Join(r.b.Project().Root, filepath.FromSlash(file))
-			}
-			line = m[2] + " (" + r.relative(file) + ":" + rest + ")"
+			line = m[3] + " (" + r.written(ctx, m[1]) + ":" + m[2] + ")"
 		}
 		if line != "" {
 			parts = append(parts, line)
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// written finds the file that gopls means, which it names by its folder and
+// its own name only.
+func (r *renamer) written(ctx context.Context, name string) string {
+	if filepath.IsAbs(name) {
+		return r.relative(name)
+	}
+	files, err := r.b.Snapshot().Glob(ctx, "**/*.go")
+	if err != nil {
+		return name
+	}
+	var found []string
+	for _, f := range files {
+		if strings.HasSuffix(f, string(filepath.Separator)+filepath.FromSlash(name)) {
+			found = append(found, r.relative(f))
+		}
+	}
+	if len(found) != 1 {
+		return name
+	}
+	return found[0]
 }
 
 // listed joins up to n words and says how many more there are.

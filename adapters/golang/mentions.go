@@ -206,11 +206,21 @@ func (r *renamer) bare(src *source, at int) sense {
 			return foreign
 		case r.sym.Container != "":
 			return foreign
-		case o.Container == "" && filepath.Dir(o.Path) == filepath.Dir(src.path) && o.Kind != graph.KindPackage:
+		case o.Container == "" && o.Kind != graph.KindPackage && o.Qualified == namespaceOf(src)+"."+o.Name:
 			return foreign
 		}
 	}
 	return word
+}
+
+// namespaceOf returns the qualified name of a file's package.
+func namespaceOf(src *source) string {
+	for _, s := range src.tree.Symbols {
+		if s.Kind == graph.KindPackage {
+			return s.Qualified
+		}
+	}
+	return ""
 }
 
 // unique reports whether no other declaration that is not local has the name.

@@ -119,12 +119,7 @@ func readModules(ctx context.Context, s adapters.Snapshot, dir string) (*modules
 		if content == nil {
 			continue
 		}
-		f, err := modfile.ParseLax(path, content, nil)
-		if err != nil {
-			// It is a module all the same; the server and the build say what is wrong with it.
-			f = &modfile.File{}
-		}
-		m.files[filepath.Dir(path)] = f
+		m.files[filepath.Dir(path)] = parseModule(path, content)
 	}
 	slices.Sort(works)
 	for _, path := range slices.Compact(works) {
@@ -138,6 +133,18 @@ func readModules(ctx context.Context, s adapters.Snapshot, dir string) (*modules
 	}
 	m.join()
 	return m, nil
+}
+
+// parseModule reads a go.mod. A broken one makes a module all the same: the
+// server and the build say what is wrong with it.
+func parseModule(path string, content []byte) *modfile.File {
+	if f, err := modfile.Parse(path, content, nil); err == nil {
+		return f
+	}
+	if f, err := modfile.ParseLax(path, content, nil); err == nil { // without replace directives
+		return f
+	}
+	return &modfile.File{}
 }
 
 func dirs(paths []string) []string {

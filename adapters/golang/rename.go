@@ -123,7 +123,7 @@ func (r *renamer) choose(ctx context.Context) error {
 	}
 	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/definition", r.sym, nil)
 	if err != nil {
-		return r.explain(err)
+		return r.explain(ctx, err)
 	}
 	for _, p := range list {
 		if !recipe.Inside(r.b.Root(), p.Path) {
