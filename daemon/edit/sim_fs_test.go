@@ -423,23 +423,25 @@ func (f *simFile) Stat() (info Info, err error) {
 	return
 }
 
-func (f *simFile) Sync() error {
-	return f.do("fsync", false, true, func() error {
+func (f *simFile) flush(op string, meta bool) error {
+	f.d.mu.Lock()
+	again := f.n.poisoned
+	f.n.poisoned = true
+	f.d.mu.Unlock()
+	return f.do(op, false, true, func() error {
+		f.n.poisoned = false
+		if again {
+			f.d.reflushed = append(f.d.reflushed, f.path)
+		}
 		if !f.d.lies() {
-			f.n.flush(true)
+			f.n.flush(meta)
 		}
 		return nil
 	})
 }
 
-func (f *simFile) Datasync() error {
-	return f.do("fdatasync", false, true, func() error {
-		if !f.d.lies() {
-			f.n.flush(false)
-		}
-		return nil
-	})
-}
+func (f *simFile) Sync() error     { return f.flush("fsync", true) }
+func (f *simFile) Datasync() error { return f.flush("fdatasync", false) }
 
 func (f *simFile) Attrs() (map[string][]byte, error) {
 	attrs := map[string][]byte{}

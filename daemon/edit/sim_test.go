@@ -37,6 +37,7 @@ type simDisk struct {
 	noExchange bool
 	noReplace  bool
 	calls      []string
+	reflushed  []string // files that were flushed again after a flush had failed
 }
 
 type simNode struct {
@@ -50,6 +51,7 @@ type simNode struct {
 	// as on the disk
 	diskMeta simMeta
 	diskData []byte
+	poisoned bool // a flush of it failed
 }
 
 type simMeta struct {

@@ -187,6 +187,9 @@ func (t *Tx) stageIn(parent, base string, ignore bool) (string, Dir, error) {
 	}
 	defer b.Close()
 	if err := b.Mkdir(t.id.String(), 0o700); err != nil {
+		if made == nil {
+			p.RemoveDir(base)
+		}
 		return "", nil, err
 	}
 	rel := path.Join(parent, base, t.id.String())
