@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aymanbagabas/go-udiff"
-
 	"github.com/auralsp/aura/daemon/api"
 )
 
@@ -138,35 +136,72 @@ func (a *app) diff(p *page, c api.FileChange) {
 	}
 }
 
-// unified applies the hunks to the file on disk and diffs.
-func (a *app) unified(c api.FileChange) (string, bool) {
-	var before []string
+// around is how many unchanged lines a diff shows around a change.
+const around = 3
+
+// unified prints the hunks with the lines around them from the file on disk; ok
+// is false when that is not the file that was planned on.
+func (a *app) unified(c api.FileChange) (text string, ok bool) {
+	var file []string
 	if c.Kind != "create" {
 		b, err := os.ReadFile(filepath.Join(a.root, filepath.FromSlash(c.File)))
 		if err != nil || a.root == "" {
 			return "", false
 		}
-		before = lines(strings.TrimPrefix(string(b), "\ufeff"))
+		file = lines(strings.TrimPrefix(string(b), "\ufeff"))
 	}
-	var after []string
-	at := 0
-	for _, h := range c.Hunks {
-		start := h.StartLine - 1
-		if c.Kind == "create" {
-			start = 0
+	var b strings.Builder
+	shift := 0 // lines that the hunks before added
+	for i := 0; i < len(c.Hunks); {
+		first := max(0, start(c, i)-around)
+		var body strings.Builder
+		removed, added, at := 0, 0, first
+		for {
+			h := c.Hunks[i]
+			from, end := start(c, i), start(c, i)+len(h.OldLines)
+			if from < at || end > len(file) || !slices.Equal(file[from:end], trimAll(h.OldLines)) {
+				return "", false
+			}
+			for _, l := range file[at:from] {
+				body.WriteString(" " + l + "\n")
+			}
+			for _, l := range trimAll(h.OldLines) {
+				body.WriteString("-" + l + "\n")
+			}
+			for _, l := range trimAll(h.NewLines) {
+				body.WriteString("+" + l + "\n")
+			}
+			removed, added, at = removed+len(h.OldLines), added+len(h.NewLines), end
+			if i++; i == len(c.Hunks) || start(c, i)-at > 2*around {
+				break
+			}
 		}
-		if start < at || start+len(h.OldLines) > len(before) || !slices.Equal(before[start:start+len(h.OldLines)], trimAll(h.OldLines)) {
-			return "", false
+		last := min(len(file), at+around)
+		for _, l := range file[at:last] {
+			body.WriteString(" " + l + "\n")
 		}
-		after = append(append(after, before[at:start]...), trimAll(h.NewLines)...)
-		at = start + len(h.OldLines)
+		old := last - first
+		fmt.Fprintf(&b, "@@ -%s +%s @@\n%s", span(first, old), span(first+shift, old-removed+added), body.String())
+		shift += added - removed
 	}
-	after = append(after, before[at:]...)
-	text := udiff.Unified("", "", join(before), join(after))
-	for range 2 { // the names are printed by ours
-		_, text, _ = strings.Cut(text, "\n")
+	return b.String(), true
+}
+
+// start is the line of the old file, from 0, at which a hunk begins.
+func start(c api.FileChange, i int) int {
+	if c.Kind == "create" {
+		return 0
 	}
-	return text, true
+	return max(0, c.Hunks[i].StartLine-1)
+}
+
+// span prints a range of lines, from 0, as diff does: an empty one is named by
+// the line before it.
+func span(first, n int) string {
+	if n == 0 {
+		return fmt.Sprintf("%d,0", first)
+	}
+	return fmt.Sprintf("%d,%d", first+1, n)
 }
 
 // lines splits without line ends, of which a diff for people shows neither form.
@@ -185,19 +220,13 @@ func trimAll(list []string) []string {
 	return out
 }
 
-func join(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return strings.Join(list, "\n") + "\n"
-}
-
 // bare prints hunks without context.
 func bare(c api.FileChange) string {
 	var b strings.Builder
 	shift := 0
 	for _, h := range c.Hunks {
-		fmt.Fprintf(&b, "@@ -%d,%d +%d,%d @@\n", h.StartLine, len(h.OldLines), h.StartLine+shift, len(h.NewLines))
+		first := max(0, h.StartLine-1)
+		fmt.Fprintf(&b, "@@ -%s +%s @@\n", span(first, len(h.OldLines)), span(first+shift, len(h.NewLines)))
 		for _, l := range trimAll(h.OldLines) {
 			b.WriteString("-" + l + "\n")
 		}

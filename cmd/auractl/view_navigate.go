@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/auralsp/aura/daemon/api"
 )
@@ -54,12 +56,20 @@ func (a *app) viewPlaces(p *page, r api.Places) {
 // highlight paints the symbol's name in a line of text.
 func (a *app) highlight(l api.Location, sym *api.SymbolRef) string {
 	text := escape(l.Context)
-	if sym == nil || sym.Name == "" || !a.paint.on {
+	if sym == nil || !a.paint.on {
 		return text
 	}
 	name := escape(sym.Name)
 	name = name[strings.LastIndexByte(name, '.')+1:]
-	return strings.ReplaceAll(text, name, a.paint.red(name))
+	var b strings.Builder
+	for {
+		before, after, found := cutWord(text, name)
+		if !found {
+			return b.String() + text
+		}
+		b.WriteString(before + a.paint.red(name))
+		text = after
+	}
 }
 
 func (a *app) names(list []api.Candidate) string {
@@ -118,18 +128,40 @@ func (a *app) tree(p *page, list []api.SymbolEntry, depth int) {
 	}
 }
 
-// symbol prints kind, name and signature.
+// symbol prints the signature with the name in bold, else kind and name.
 func (a *app) symbol(s api.SymbolEntry) string {
-	text := a.paint.cyan(escape(s.Kind)) + " " + a.paint.bold(escape(s.Name))
-	if s.Signature != "" && s.Signature != s.Name {
-		text += "  " + a.paint.dim(escape(s.Signature))
+	name, signature := escape(s.Name), escape(s.Signature)
+	if before, after, found := cutWord(signature, name); found {
+		return before + a.paint.bold(name) + after
+	}
+	text := a.paint.cyan(escape(s.Kind)) + " " + a.paint.bold(name)
+	if signature != "" {
+		text += "  " + a.paint.dim(signature)
 	}
 	return text
 }
 
+// cutWord splits s around the first place where word stands as a word of its own.
+func cutWord(s, word string) (before, after string, found bool) {
+	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for from := 0; word != ""; {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
+			break
+		}
+		before, after = s[:from+i], s[from+i+len(word):]
+		l, _ := utf8.DecodeLastRuneInString(before)
+		r, _ := utf8.DecodeRuneInString(after)
+		if !inWord(l) && !inWord(r) {
+			return before, after, true
+		}
+		from += i + len(word)
+	}
+	return "", "", false
+}
+
 func (a *app) symbolLine(p *page, s api.SymbolEntry) {
 	pad := strings.Repeat("  ", max(0, s.Depth-1))
-	s.Name = qualified(s.Container, s.Name)
 	p.line("%s%s: %s", pad, a.place(s.Location), a.symbol(s))
 	for _, r := range s.Ranges {
 		text := a.place(r)
