@@ -186,8 +186,12 @@ func (c *Client) Encoding() text.Encoding { return c.encoding }
 // Call sends a request and decodes the answer into result, which may be nil, a
 // *json.RawMessage, or what protocol.Unmarshal takes. Everything that the
 // server sent before the answer has been handled when Call returns. When ctx
-// ends first, the server is told to cancel.
+// ends first, the server is told to cancel. An answer with edits whose text is
+// not Unicode is a DecodeError with ErrNotUTF8.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	if carriesEdits(method) {
+		return c.callExact(ctx, method, params, result)
+	}
 	return c.conn.Call(ctx, method, params, result)
 }
 

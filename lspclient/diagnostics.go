@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -15,8 +16,12 @@ import (
 	"github.com/auralsp/aura/lspclient/wire"
 )
 
-// maxDiagnosed bounds the files whose diagnostics are kept.
-const maxDiagnosed = 1 << 16
+// Bounds of what is kept: files, and bytes of one publication, of which
+// millions of tiny items would make gigabytes.
+const (
+	maxDiagnosed   = 1 << 16
+	maxPublication = 16 << 20
+)
 
 // Diagnostics is what the server last said about one file.
 type Diagnostics struct {
@@ -60,6 +65,10 @@ func (c *Client) published(e wire.Event) {
 		Version     *float64          `json:"version"`
 		Diagnostics []json.RawMessage `json:"diagnostics"`
 	}
+	if len(e.Params) > maxPublication {
+		c.log.Warn("diagnostics are too large", "bytes", len(e.Params))
+		return
+	}
 	if err := json.Unmarshal(e.Params, &p); err != nil {
 		c.log.Warn("diagnostics cannot be decoded", "err", err)
 		return
@@ -70,7 +79,7 @@ func (c *Client) published(e wire.Event) {
 		return
 	}
 	d := Diagnostics{Path: path, Time: e.Time}
-	if p.Version != nil {
+	if p.Version != nil && *p.Version > 0 && *p.Version <= math.MaxInt32 {
 		d.Version = int32(*p.Version)
 	}
 	d.Items, d.Dropped = decodeDiagnostics(p.Diagnostics)

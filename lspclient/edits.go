@@ -62,7 +62,11 @@ func (c *Client) applyEdit(params []byte) wire.Answer {
 		return refuse("no command is in progress")
 	}
 	var p protocol.ApplyWorkspaceEditParams
-	if err := protocol.Unmarshal(params, &p); err != nil {
+	err := exact(params)
+	if err == nil {
+		err = protocol.Unmarshal(params, &p)
+	}
+	if err != nil {
 		c.log.Warn("refused an edit that cannot be decoded", "err", err)
 		return refuse(fmt.Sprintf("edit cannot be decoded: %v", err))
 	}

@@ -3,6 +3,7 @@ package lspclient
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"go.lsp.dev/protocol"
 
@@ -32,6 +33,9 @@ func (h *handler) Event(e wire.Event) {
 // order, from what is known here; only configuration is asked of the owner.
 func (h *handler) Request(method string, params []byte) wire.Answer {
 	c := (*Client)(h)
+	if len(params) > maxQuestion && method != "workspace/applyEdit" {
+		return badParams(fmt.Errorf("%s: %d bytes are too many", method, len(params)))
+	}
 	switch method {
 	case "workspace/configuration":
 		return c.configuration(params)
@@ -59,6 +63,9 @@ func (h *handler) Request(method string, params []byte) wire.Answer {
 	}
 	return wire.Answer{Err: wire.NewError(wire.MethodNotFound, "method not found: "+method)}
 }
+
+// maxQuestion bounds the params of what the server asks, edits apart, in bytes.
+const maxQuestion = 1 << 20
 
 func badParams(err error) wire.Answer {
 	return wire.Answer{Err: wire.NewError(wire.InvalidParams, err.Error())}

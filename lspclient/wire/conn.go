@@ -74,7 +74,7 @@ type Stats struct {
 
 type counter struct{ n atomic.Uint64 }
 
-func (c *counter) add(n int) { c.n.Add(uint64(n)) }
+func (c *counter) add(n int) uint64 { return c.n.Add(uint64(n)) }
 
 // Conn is one connection. Its methods are safe for concurrent use.
 type Conn struct {

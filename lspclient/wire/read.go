@@ -118,7 +118,10 @@ func (c *Conn) answer(id ID, method string, result any, failure *Error) {
 }
 
 func (c *Conn) drop(what string, err error, body []byte) {
-	c.dropped.add(1)
+	// A server that keeps doing it must not fill the log.
+	if n := c.dropped.add(1); n > 20 && n%1000 != 0 {
+		return
+	}
 	c.log.Warn("dropped from server", "what", what, "err", err, "near", string(body[:min(len(body), 200)]))
 }
 
