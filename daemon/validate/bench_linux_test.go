@@ -79,16 +79,16 @@ func BenchmarkInputs(b *testing.B) {
 	folders := []string{filepath.Join(strings.TrimSpace(string(out)), "src")}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			in := &inputs{seen: make(map[string]identity)}
-			if _, err := in.read(b.Context(), folders); err != nil {
+			in := newInputs()
+			if _, _, err := in.read(b.Context(), folders); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("unchanged", func(b *testing.B) {
-		in := &inputs{seen: make(map[string]identity)}
+		in := newInputs()
 		for b.Loop() {
-			st, err := in.read(b.Context(), folders)
+			st, _, err := in.read(b.Context(), folders)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/auralsp/aura/lspclient/change"
 	"github.com/auralsp/aura/lspclient/text"
@@ -29,8 +30,13 @@ var errTooMany = errors.New("too many files")
 // inputs knows the content of the files below some folders, without reading
 // one again whose size, times and inode are as they were.
 type inputs struct {
-	mu   sync.Mutex          // guards seen
-	seen map[string]identity // by absolute path
+	mu   sync.Mutex           // guards the rest
+	seen map[string]identity  // by absolute path
+	huge map[string]time.Time // roots of trees with too many files, and when that was found
+}
+
+func newInputs() *inputs {
+	return &inputs{seen: make(map[string]identity), huge: make(map[string]time.Time)}
 }
 
 // identity is a file's content as last read, and how it looked then.
@@ -42,10 +48,21 @@ type identity struct {
 // state is the content of a set of files at one time.
 type state map[string]text.Hash
 
-// read returns the state of the regular files and links below the folders.
-// Folders of version control are not inputs.
-func (in *inputs) read(ctx context.Context, folders []string) (state, error) {
-	st := make(state)
+// read returns the state of the regular files and links below the folders, and
+// when one of them or a folder changed last. Folders of version control are
+// not inputs.
+func (in *inputs) read(ctx context.Context, folders []string) (st state, changed time.Time, err error) {
+	if in.large(folders) {
+		return nil, changed, errTooMany
+	}
+	st = make(state)
+	note := func(info fs.FileInfo) stamp {
+		s := stampOf(info)
+		if at := time.Unix(0, s.ctime); at.After(changed) { // mtime can be set to anything
+			changed = at
+		}
+		return s
+	}
 	for _, folder := range folders {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			switch {
@@ -57,10 +74,19 @@ func (in *inputs) read(ctx context.Context, folders []string) (state, error) {
 				return err
 			case d.IsDir() && path != folder && versionControl(d.Name()):
 				return fs.SkipDir
-			case d.IsDir():
-				return nil
 			case len(st) >= maxInputs:
+				in.tooLarge(folders)
 				return errTooMany
+			}
+			info, err := d.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			now := note(info)
+			switch {
 			case d.Type()&fs.ModeSymlink != 0:
 				target, err := os.Readlink(path)
 				st[path] = text.Sum([]byte("link " + target))
@@ -68,7 +94,7 @@ func (in *inputs) read(ctx context.Context, folders []string) (state, error) {
 			case !d.Type().IsRegular():
 				return nil
 			}
-			h, err := in.hash(path, d)
+			h, err := in.hash(path, now)
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
@@ -76,11 +102,24 @@ func (in *inputs) read(ctx context.Context, folders []string) (state, error) {
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, changed, err
 		}
 	}
 	in.forget(st, folders)
-	return st, nil
+	return st, changed, nil
+}
+
+// large reports whether the folders were found too large a short while ago.
+func (in *inputs) large(folders []string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return time.Since(in.huge[folders[0]]) < 10*time.Minute
+}
+
+func (in *inputs) tooLarge(folders []string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.huge[folders[0]] = time.Now()
 }
 
 func versionControl(name string) bool {
@@ -91,12 +130,7 @@ func versionControl(name string) bool {
 	return false
 }
 
-func (in *inputs) hash(path string, d fs.DirEntry) (text.Hash, error) {
-	info, err := d.Info()
-	if err != nil {
-		return text.Hash{}, err
-	}
-	now := stampOf(info)
+func (in *inputs) hash(path string, now stamp) (text.Hash, error) {
 	in.mu.Lock()
 	known, ok := in.seen[path]
 	in.mu.Unlock()

@@ -26,14 +26,23 @@ type run struct {
 	cancel  context.CancelFunc
 	started time.Time
 	compare *comparison
-	base    state // of the real tree before the change; nil when it is not known
-	next    state // with the change
+	// real is the state of the real tree; nil while it is not known, then no
+	// result of earlier is used. In place it is that of the beginning.
+	real state
+	look sync.Once // in the shadow: real is only read when it is of use
 
 	mu       sync.Mutex // guards the rest
 	verdicts []verdict
-	results  map[key][]problem // to be kept if the tree stayed as it was
+	results  []finding // to be kept if the tree stayed as it was
 	planned  *lines
 	current  *lines
+}
+
+// finding is the result of a command that ran.
+type finding struct {
+	c       command
+	planned bool // on the tree with the change, which is not the real one
+	found   []problem
 }
 
 // verdict is what the checks of one unit say.
@@ -56,7 +65,6 @@ func (v *Validator) begin(ctx context.Context, req Request) *run {
 		Validator: v, req: req, outer: ctx, started: time.Now(),
 		compare:  newComparison(req.Files, req.Renamed),
 		verdicts: make([]verdict, len(req.Units)),
-		results:  make(map[key][]problem),
 		planned:  newLines(req.Files),
 		current:  newLines(nil),
 	}
@@ -65,8 +73,9 @@ func (v *Validator) begin(ctx context.Context, req Request) *run {
 }
 
 // observe reads the content of everything that a check reads, as far as that
-// is known; nil when it is too much to be worth it.
-func (r *run) observe() state {
+// is known, and when any of it changed last; nil when it is too much to be
+// worth it.
+func (r *run) observe() (state, time.Time) {
 	folders := []string{r.req.Root}
 	for _, u := range r.req.Units {
 		for _, dir := range append([]string{u.Project.Root}, u.Project.Members...) {
@@ -75,12 +84,12 @@ func (r *run) observe() state {
 			}
 		}
 	}
-	st, err := r.inputs.read(r.ctx, folders)
+	st, changed, err := r.inputs.read(r.ctx, folders)
 	if err != nil {
 		r.log.Info("results of checks are not kept", "root", r.req.Root, "reason", err)
-		return nil
+		return nil, time.Time{}
 	}
-	return st
+	return st, changed
 }
 
 // each runs f for every unit, several at a time.
@@ -117,7 +126,7 @@ func idOf(ck adapters.Check) checkID { return checkID{ck.Name, ck.Dir} }
 // unit runs the checks of one project on the changed tree, in order, until one
 // of them finds new errors. before gives the errors that a check found before
 // the change; false means that it did not run then.
-func (r *run) unit(ctx context.Context, u Unit, st state, exec func(command) (result, error),
+func (r *run) unit(ctx context.Context, u Unit, planned bool, exec func(command) (result, error),
 	before func(checkID) ([]problem, bool, error)) (verdict, error) {
 	var v verdict
 	checks, err := u.Builder.Checks(ctx, r.req.Planned, u.Project, u.Changed)
@@ -129,7 +138,7 @@ func (r *run) unit(ctx context.Context, u Unit, st state, exec func(command) (re
 		return v, nil
 	}
 	for _, ck := range checks {
-		found, err := r.full(ctx, ck, st, r.planned, exec)
+		found, err := r.full(ctx, ck, planned, r.planned, exec)
 		if missing := new(missingError); errors.As(err, &missing) {
 			v.skipped = missing.Error()
 			if ck.Install != "" {
@@ -186,33 +195,31 @@ func (r *run) before(ctx context.Context, u Unit, id checkID, exec func(command)
 	if i < 0 {
 		return nil, false, nil
 	}
-	found, err := r.full(ctx, checks[i], r.base, r.current, exec)
+	found, err := r.full(ctx, checks[i], false, r.current, exec)
 	return slices.DeleteFunc(slices.Clone(found), func(p problem) bool { return p.Warning }), err == nil, err
 }
 
 // full returns all that a check finds, also where its command stops after a
 // number of errors: one that was there before must not be hidden then.
-func (r *run) full(ctx context.Context, ck adapters.Check, st state, l *lines, exec func(command) (result, error)) ([]problem, error) {
-	found, err := r.check(ctx, ck, st, l, exec)
+func (r *run) full(ctx context.Context, ck adapters.Check, planned bool, l *lines, exec func(command) (result, error)) ([]problem, error) {
+	found, err := r.check(ctx, ck, planned, l, exec)
 	if err != nil || len(ck.All) == 0 || !slices.ContainsFunc(found, func(p problem) bool { return !p.Warning }) {
 		return found, err
 	}
 	ck.Argv = ck.All
-	return r.check(ctx, ck, st, l, exec)
+	return r.check(ctx, ck, planned, l, exec)
 }
 
-// check returns what one command finds of a state of the tree.
-func (r *run) check(ctx context.Context, ck adapters.Check, st state, l *lines, exec func(command) (result, error)) ([]problem, error) {
+// check returns what one command finds: on the real tree, or on the planned one.
+func (r *run) check(ctx context.Context, ck adapters.Check, planned bool, l *lines, exec func(command) (result, error)) ([]problem, error) {
 	c := command{dir: ck.Dir, env: setenv(append(r.req.Env[:len(r.req.Env):len(r.req.Env)], ck.Env...), "PWD", ck.Dir)}
 	program, err := lookPath(ck.Argv[0], c.env)
 	if err != nil {
 		return nil, err
 	}
 	c.argv = append([]string{program}, ck.Argv[1:]...)
-	var k key
-	if st != nil {
-		k = keyOf(st, c)
-		if found, ok := r.known.get(k); ok {
+	if !planned && r.real != nil {
+		if found, ok := r.known.get(keyOf(r.real, c)); ok {
 			return found, nil
 		}
 	}
@@ -233,8 +240,8 @@ func (r *run) check(ctx context.Context, ck adapters.Check, st state, l *lines, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := l.locate(parsed)
-	if st != nil && res.dropped == 0 {
-		r.results[k] = found
+	if res.dropped == 0 {
+		r.results = append(r.results, finding{c, planned, found})
 	}
 	return found, nil
 }
@@ -245,9 +252,8 @@ func failure(name string, res result) string {
 	return strings.TrimSpace(fmt.Sprintf("%s failed with exit status %d: %s", name, res.exit, tail))
 }
 
-// outcome joins the verdicts. real is the state of the real tree when the
-// request began: results are kept only if it stayed so.
-func (r *run) outcome(where string, real state) Outcome {
+// outcome joins the verdicts.
+func (r *run) outcome(where string) Outcome {
 	out := Outcome{Took: time.Since(r.started)}
 	var skipped []string
 	for _, v := range r.verdicts {
@@ -278,16 +284,36 @@ func (r *run) outcome(where string, real state) Outcome {
 		out.Where = where
 	}
 	out.Success = len(out.Commands) > 0 && len(out.New) == 0 && !out.TimedOut
-	if real == nil || len(r.results) == 0 {
-		return out
-	}
-	now := r.observe()
-	if maps.Equal(real, now) {
-		r.known.put(r.results)
-	} else if where == InPlace && now != nil {
-		out.Notes = append(out.Notes, r.foreign(real, now)...)
+	if len(r.results) > 0 {
+		out.Notes = append(out.Notes, r.keep(where)...)
 	}
 	return out
+}
+
+// coarse is by how much a file's time of change may lie before the moment of
+// the change: kernels stamp with the clock of their last tick.
+const coarse = 20 * time.Millisecond
+
+// keep remembers the results, unless the real tree moved while the checks ran:
+// then they tell of no state that ever was. In place it returns notes on what
+// moved, since the build itself may have done it.
+func (r *run) keep(where string) []string {
+	now, changed := r.observe()
+	switch {
+	case now == nil, where == InShadow && !changed.Before(r.started.Add(-coarse)), where == InPlace && r.real == nil:
+		return nil
+	case where == InPlace && !maps.Equal(r.real, now):
+		return r.foreign(r.real, now)
+	}
+	planned := now.after(r.req.Files)
+	for _, f := range r.results {
+		st := now
+		if f.planned {
+			st = planned
+		}
+		r.known.put(keyOf(st, f.c), f.found)
+	}
+	return nil
 }
 
 // maxForeign bounds the files that are named.
@@ -349,17 +375,15 @@ func (c *cache) get(k key) ([]problem, bool) {
 	return found, ok
 }
 
-func (c *cache) put(results map[key][]problem) {
+func (c *cache) put(k key, found []problem) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for k, found := range results {
-		if _, ok := c.found[k]; ok || len(found) > maxProblems {
-			continue
-		}
-		c.found[k] = found
-		c.order = append(c.order, k)
+	if _, ok := c.found[k]; ok || len(found) > maxProblems {
+		return
 	}
-	for len(c.order) > maxKnown {
+	c.found[k] = found
+	c.order = append(c.order, k)
+	if len(c.order) > maxKnown {
 		delete(c.found, c.order[0])
 		c.order = c.order[1:]
 	}

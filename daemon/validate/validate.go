@@ -74,7 +74,7 @@ func New(o Options) (*Validator, error) {
 	return &Validator{
 		spawner: o.Spawner,
 		shadow:  &shadow{helper: o.Helper, mount: filepath.Join(dir, "shadow"), size: o.Memory},
-		inputs:  &inputs{seen: make(map[string]identity)},
+		inputs:  newInputs(),
 		known:   newCache(),
 		log:     o.Log,
 	}, nil
@@ -164,18 +164,15 @@ func (v *Validator) Shadow(ctx context.Context, req Request) (Outcome, error) {
 	}
 	r := v.begin(ctx, req)
 	defer r.cancel()
-	r.base = r.observe()
-	if r.base != nil {
-		r.next = r.base.after(req.Files)
-	}
 	err = r.each(func(ctx context.Context, _ int, u Unit) (verdict, error) {
 		planned := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, staged, c) }
 		real := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, nil, c) }
-		return r.unit(ctx, u, r.next, planned, func(id checkID) ([]problem, bool, error) {
+		return r.unit(ctx, u, true, planned, func(id checkID) ([]problem, bool, error) {
+			r.look.Do(func() { r.real, _ = r.observe() })
 			return r.before(ctx, u, id, real)
 		})
 	})
-	return r.outcome(InShadow, r.base), err
+	return r.outcome(InShadow), err
 }
 
 // Baseline is what the checks say of the tree before a change in place.
@@ -192,13 +189,13 @@ type Baseline struct {
 func (v *Validator) Baseline(ctx context.Context, req Request) (*Baseline, error) {
 	r := v.begin(ctx, req)
 	defer r.cancel()
-	r.base = r.observe()
+	r.real, _ = r.observe()
 	b := &Baseline{units: make([]map[checkID][]problem, len(req.Units))}
 	err := r.each(func(ctx context.Context, n int, u Unit) (verdict, error) {
 		checks, err := u.Builder.Checks(ctx, req.Current, u.Project, u.Changed)
 		b.units[n] = make(map[checkID][]problem, len(checks))
 		for _, ck := range checks {
-			found, err := r.full(ctx, ck, r.base, r.current, func(c command) (result, error) {
+			found, err := r.full(ctx, ck, false, r.current, func(c command) (result, error) {
 				return runPlace(ctx, v.spawner, c)
 			})
 			if err != nil {
@@ -208,7 +205,7 @@ func (v *Validator) Baseline(ctx context.Context, req Request) (*Baseline, error
 		}
 		return verdict{}, err
 	})
-	out := r.outcome(InPlace, r.base)
+	out := r.outcome(InPlace)
 	b.TimedOut, b.Took = out.TimedOut, out.Took
 	return b, err
 }
@@ -217,10 +214,10 @@ func (v *Validator) Baseline(ctx context.Context, req Request) (*Baseline, error
 func (v *Validator) Place(ctx context.Context, req Request, b *Baseline) (Outcome, error) {
 	r := v.begin(ctx, req)
 	defer r.cancel()
-	r.next = r.observe()
+	r.real, _ = r.observe()
 	err := r.each(func(ctx context.Context, n int, u Unit) (verdict, error) {
 		place := func(c command) (result, error) { return runPlace(ctx, v.spawner, c) }
-		return r.unit(ctx, u, r.next, place, func(id checkID) ([]problem, bool, error) {
+		return r.unit(ctx, u, false, place, func(id checkID) ([]problem, bool, error) {
 			if b == nil || n >= len(b.units) {
 				return nil, false, nil
 			}
@@ -228,7 +225,7 @@ func (v *Validator) Place(ctx context.Context, req Request, b *Baseline) (Outcom
 			return found, ok, nil
 		})
 	})
-	return r.outcome(InPlace, r.next), err
+	return r.outcome(InPlace), err
 }
 
 // parallel bounds how many projects are built at a time.
