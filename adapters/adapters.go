@@ -79,17 +79,21 @@ const (
 
 // Engine is one server program of a language.
 type Engine struct {
-	ID       string                                      // "gopls": in instance keys and cached facts
-	Roles    Role                                        //
-	Trust    bool                                        // runs code of the workspace
-	InFlight int                                         // requests sent at once
-	Env      []string                                    // names of variables that make two instances differ
-	Version  string                                      // pinned version that Install gives
-	Install  string                                      // command that a person can run
-	Recipe   Install                                     // the same for auractl install
-	Launch   func(context.Context, Site) (Launch, error) // binary, arguments, settings; starts nothing
-	New      func(Launch) Driver                         // quirks and readiness of one process
-	Deadline map[string]time.Duration                    // per method; "" is the default
+	ID       string // "gopls": in instance keys and cached facts
+	Roles    Role   //
+	Trust    bool   // runs code of the workspace
+	InFlight int    // requests sent at once
+	// OpenAsked opens the documents that requests name and keeps the latest of
+	// them open: some servers answer only about those, others keep what they
+	// have worked out only for them.
+	OpenAsked bool
+	Env       []string                                    // names of variables that make two instances differ
+	Version   string                                      // pinned version that Install gives
+	Install   string                                      // command that a person can run
+	Recipe    Install                                     // the same for auractl install
+	Launch    func(context.Context, Site) (Launch, error) // binary, arguments, settings; starts nothing
+	New       func(Launch) Driver                         // quirks and readiness of one process
+	Deadline  map[string]time.Duration                    // per method; "" is the default
 }
 
 // Install is how the pinned version is put into Aura's data folder.

@@ -29,9 +29,12 @@ func gopls() adapters.Engine {
 		Roles:    adapters.Navigate | adapters.RenameRole | adapters.Hierarchy | adapters.Actions | adapters.Diagnose | adapters.Format,
 		Trust:    false,
 		InFlight: 2, // it answers one after the other; the second waits in its queue instead of ours
-		Env:      declared,
-		Version:  goplsVersion,
-		Install:  "go install " + install,
+		// It keeps the types of packages that have an open file: references to a
+		// popular type take 4 ms then, and 80 ms otherwise.
+		OpenAsked: true,
+		Env:       declared,
+		Version:   goplsVersion,
+		Install:   "go install " + install,
 		Recipe: adapters.Install{
 			Client: "go",
 			Args:   []string{"install", install},

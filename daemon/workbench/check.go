@@ -46,7 +46,7 @@ func (b *Bench) Check(ctx context.Context, files []change.File, r Renaming) (Che
 	if err != nil {
 		return Checked{}, err
 	}
-	c := &check{bench: b, lease: l, rename: r, byPath: map[string]change.File{}, planned: map[string][]byte{}}
+	c := &check{bench: b, lease: l, rename: r, byPath: map[string]change.File{}, planned: map[string][]byte{}, unseen: map[string]bool{}}
 	for _, f := range files {
 		if f.Kind == change.Delete {
 			return Checked{Skipped: "the change deletes a file, which " + l.Engine() + " cannot be shown"}, nil
@@ -81,6 +81,13 @@ type check struct {
 	paths   []string // of planned, in order
 	planned map[string][]byte
 	byPath  map[string]change.File
+	unseen  map[string]bool // files that the server does not know
+}
+
+// unknown reports whether the server itself declined to say anything of a file.
+func unknown(err error) bool {
+	var declined *lspclient.CallError
+	return errors.As(err, &declined) && !lspclient.Retryable(err)
 }
 
 // sight is what a server says of one state of the text.
@@ -96,6 +103,10 @@ func (c *check) before(ctx context.Context) (sight, error) {
 			continue
 		}
 		d, err := c.lease.Lease.Diagnostics(ctx, p)
+		if unknown(err) {
+			c.unseen[p] = true // not part of the build that the server looks at
+			continue
+		}
 		if err != nil {
 			return s, err
 		}
@@ -133,6 +144,9 @@ func (c *check) before(ctx context.Context) (sight, error) {
 func (c *check) after(ctx context.Context, t *supervise.Turn, before sight, out *Checked) error {
 	found := map[string]int{}
 	for _, p := range c.paths {
+		if c.unseen[p] {
+			continue
+		}
 		d, err := t.Diagnostics(ctx, p)
 		if err != nil {
 			return err

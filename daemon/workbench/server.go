@@ -23,6 +23,7 @@ import (
 type lease struct {
 	*supervise.Lease
 	session *Session
+	opens   bool // the engine wants the documents open that requests name
 
 	mu   sync.Mutex           // guards base
 	base map[string]text.Hash // what positions in requests count in
@@ -62,7 +63,7 @@ func (s *Session) lease(ctx context.Context, lang adapters.Adapter, p adapters.P
 	if whole, why := got.Complete(); !whole {
 		s.Incomplete(why)
 	}
-	l = &lease{Lease: got, session: s, base: map[string]text.Hash{}}
+	l = &lease{Lease: got, session: s, opens: engine.OpenAsked, base: map[string]text.Hash{}}
 	s.mu.Lock()
 	s.leases[key] = l
 	s.mu.Unlock()
@@ -113,8 +114,14 @@ func (l *lease) Position(ctx context.Context, path string, offset int) (protocol
 		return protocol.TextDocumentPositionParams{}, err
 	}
 	l.mu.Lock()
+	_, asked := l.base[path]
 	l.base[path] = text.Sum(f.Content())
 	l.mu.Unlock()
+	if l.opens && !asked && l.session.Inside(path) {
+		if err := l.Open(ctx, []string{path}); err != nil {
+			return protocol.TextDocumentPositionParams{}, err
+		}
+	}
 	pos, err := f.Position(offset, l.Encoding())
 	if err != nil {
 		return protocol.TextDocumentPositionParams{}, fmt.Errorf("%s: %w", path, err)
