@@ -43,7 +43,42 @@ func Hunks(before, after []byte) []Hunk {
 	for i, e := range diff {
 		edits[i] = text.Edit{Start: e.Start, End: e.End, New: e.New}
 	}
-	return hunksOf(old, edits)
+	found := hunksOf(old, edits)
+	// The library gives up on files with very many changes and calls all of it
+	// one; a rename leaves the lines where they are, so they can be compared one by one.
+	if inPlace, ok := lineByLine(old, now); ok && size(inPlace) < size(found) {
+		return inPlace
+	}
+	return found
+}
+
+// lineByLine compares contents of equally many lines, each with its own.
+func lineByLine(old, now string) (out []Hunk, ok bool) {
+	before, after := strings.Split(old, "\n"), strings.Split(now, "\n")
+	if len(before) != len(after) {
+		return nil, false
+	}
+	for i := 0; i < len(before); i++ {
+		if before[i] == after[i] {
+			continue
+		}
+		j := i
+		for j < len(before) && before[j] != after[j] {
+			j++
+		}
+		out = append(out, Hunk{StartLine: i + 1, Old: before[i:j], New: after[i:j]})
+		i = j
+	}
+	return out, true
+}
+
+// size is how many lines the hunks show.
+func size(hunks []Hunk) int {
+	n := 0
+	for _, h := range hunks {
+		n += len(h.Old) + len(h.New)
+	}
+	return n
 }
 
 // hunksOf widens sorted edits of a content to whole lines and joins those that
