@@ -54,7 +54,7 @@ func (s *shadow) start(ctx context.Context, o order) (result, error) {
 	defer reports.Close()
 
 	var out output
-	cmd := exec.CommandContext(ctx, s.helper[0], s.helper[1:]...)
+	cmd := exec.CommandContext(ctx, pinned(s.helper[0]), s.helper[1:]...)
 	cmd.Env = []string{"GOMAXPROCS=2", "GOGC=off"} // the command's own stands in the order
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -94,6 +94,15 @@ func (s *shadow) start(ctx context.Context, o order) (result, error) {
 	}
 	r.exit = answer.Exit
 	return r, nil
+}
+
+// pinned returns a path of this very program where program names it, so that an
+// upgrade of the file does not put another version into the helper's place.
+func pinned(program string) string {
+	if self, err := os.Executable(); err == nil && self == program {
+		return "/proc/self/exe"
+	}
+	return program
 }
 
 // attributes starts the helper as process 1 of its own process ids, so that

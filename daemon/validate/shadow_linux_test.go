@@ -248,6 +248,9 @@ func TestShadow_ReasonsForPlace(t *testing.T) {
 		}
 		return refused.Reason
 	}
+	if self, err := os.Executable(); err != nil || pinned(self) != "/proc/self/exe" || pinned("/bin/sh") != "/bin/sh" {
+		t.Errorf("pinned: %q, %v", pinned(self), err)
+	}
 	s := newShadow(t)
 	s.helper = nil
 	if got := reason(s, nil); !strings.Contains(got, "helper") {
@@ -354,6 +357,36 @@ func TestShadowParent(t *testing.T) {
 	s.run(t.Context(), root, nil, command{
 		argv: []string{program(t, "sh"), "-c", "setsid sleep 1000 & : > litter; sleep 1000"}, env: os.Environ(), dir: root})
 	t.Error("the build ended")
+}
+
+// A kernel that refuses name spaces: this one does so to a process whose user
+// has no place in its own.
+func TestShadow_RefusedByTheKernel(t *testing.T) {
+	if os.Getenv("AURA_TEST_NO_NAMESPACE") != "" {
+		v, err := New(Options{Helper: helper(t), Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok, why := v.Possible(t.Context())
+		if ok || !strings.Contains(why, "the kernel refuses a private name space") {
+			t.Errorf("possible: %v, %q", ok, why)
+		}
+		_, err = v.Shadow(t.Context(), Request{Root: t.TempDir()})
+		if refused := new(NoShadowError); !errors.As(err, &refused) {
+			t.Errorf("got %v, want a NoShadowError", err)
+		}
+		return
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(helper(t)[2], "-test.v", "-test.run=^TestShadow_RefusedByTheKernel$")
+	cmd.Env = append(os.Environ(), "AURA_TEST_NO_NAMESPACE=1", "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestShadow_RefusedByTheKernel") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // A user that may not do anything else may build in a shadow.
