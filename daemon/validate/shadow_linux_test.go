@@ -221,7 +221,7 @@ func TestShadow_MountInsideTheRoot(t *testing.T) {
 func TestShadow_StateInsideTheRoot(t *testing.T) {
 	root := t.TempDir()
 	write(t, filepath.Join(root, "a"), "a")
-	s := &shadow{helper: helper(t), mount: filepath.Join(root, ".state", "shadow"), size: 1 << 20}
+	s := &shadow{helper: helper(t)[2:], mount: filepath.Join(root, ".state", "shadow"), size: 1 << 20}
 	if err := os.MkdirAll(s.mount, 0o700); err != nil {
 		t.Fatal(err)
 	}
