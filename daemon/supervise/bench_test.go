@@ -7,10 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/lspclient"
 	"github.com/auralsp/aura/lspclient/lsptest"
 	"github.com/auralsp/aura/lspclient/proc"
 )
+
+// at returns a quantile in nanoseconds.
+func at(list []time.Duration, q float64) float64 {
+	slices.Sort(list)
+	return float64(list[int(q*float64(len(list)-1))].Nanoseconds())
+}
 
 // BenchmarkLeaseAndCall compares a request through a lease with the same
 // request to the same kind of server over a bare connection, in turn.
@@ -66,13 +73,70 @@ func BenchmarkLeaseAndCall(b *testing.B) {
 		timed(direct, &base)
 	}
 	b.ReportMetric(0, "ns/op")
-	at := func(list []time.Duration, q float64) float64 {
-		slices.Sort(list)
-		return float64(list[int(q*float64(len(list)-1))].Nanoseconds())
-	}
 	b.ReportMetric(at(base, 0.5)/1e3, "bare-p50-µs")
 	b.ReportMetric(at(ours, 0.5)/1e3, "lease-p50-µs")
 	b.ReportMetric((at(ours, 0.5)-at(base, 0.5))/1e3, "added-p50-µs")
 	b.ReportMetric((at(ours, 0.99)-at(base, 0.99))/1e3, "added-p99-µs")
+	b.ReportMetric(at(ours, 0.5)/at(base, 0.5), "ratio-p50")
+}
+
+// BenchmarkReal_Cold compares the time from nothing to the first whole answer
+// of the real server, supervised and bare, in turn.
+func BenchmarkReal_Cold(b *testing.B) {
+	r := newRealRig(b)
+	params := orderParams(r)
+	bare := func() time.Duration {
+		began := time.Now()
+		launch, err := r.engine.Launch(b.Context(), adapters.Site{Root: r.root})
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := r.spawner.Start(b.Context(), proc.Command{Argv: launch.Argv, Env: launch.Env, Dir: launch.Dir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c, err := lspclient.Start(b.Context(), p.Conn(), lspclient.Options{ProcessID: os.Getpid(), Root: r.root, Settings: launch.Settings})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var raw json.RawMessage
+		if err := c.Call(b.Context(), "textDocument/references", params, &raw); err != nil {
+			b.Fatal(err)
+		}
+		took := time.Since(began)
+		_, _ = p.Stop(b.Context(), proc.Ladder{Ask: c.Shutdown})
+		_ = c.Close()
+		return took
+	}
+	supervised := func() time.Duration {
+		began := time.Now()
+		w := r.want("bench")
+		w.Language = goLanguage
+		l, err := r.sup.Lease(b.Context(), w)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var raw json.RawMessage
+		if err := l.Call(b.Context(), "textDocument/references", params, &raw); err != nil {
+			b.Fatal(err)
+		}
+		took := time.Since(began)
+		l.Release()
+		if err := r.sup.Forget(b.Context(), r.view); err != nil {
+			b.Fatal(err)
+		}
+		return took
+	}
+	bare()
+	supervised()
+	var base, ours []time.Duration
+	for b.Loop() {
+		base = append(base, bare())
+		ours = append(ours, supervised(), supervised())
+		base = append(base, bare())
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(at(base, 0.5)/1e6, "bare-p50-ms")
+	b.ReportMetric(at(ours, 0.5)/1e6, "supervised-p50-ms")
 	b.ReportMetric(at(ours, 0.5)/at(base, 0.5), "ratio-p50")
 }

@@ -133,6 +133,7 @@ func (g *generation) handshake(ctx context.Context) error {
 		ProcessID: os.Getpid(),
 		Root:      root,
 		Settings:  settings,
+		Version:   i.sup.o.Build,
 		Configure: g.configure,
 		OnEvent:   g.onEvent,
 		Log:       i.log,
@@ -419,13 +420,18 @@ func (g *generation) end(d death) {
 
 // kill ends the process for a reason; attend sees it and buries it.
 func (g *generation) kill(reason string) {
+	g.doom(reason)
+	g.process.Kill()
+}
+
+// doom says that the process is to be killed, and why.
+func (g *generation) doom(reason string) {
 	g.mu.Lock()
 	if g.reason == "" {
 		g.reason = reason
 	}
 	g.mu.Unlock()
 	g.i.log.Warn("server is killed", "pid", g.process.PID(), "reason", reason)
-	g.process.Kill()
 }
 
 // doomed reports whether the process has ended or was killed: nothing more is

@@ -61,8 +61,8 @@ func (l *Lease) Seq() uint64 {
 	return l.cursor
 }
 
-// Complete reports whether every answer so far came from a server that is
-// believed to know the whole project, else why not.
+// Complete reports whether the server was believed to know the whole project
+// when it was leased and at every answer since, else why not.
 func (l *Lease) Complete() (ok bool, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -324,12 +324,17 @@ func (l *Lease) note(g *generation, seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cursor = seq
-	l.encoding = g.client.Encoding()
-	if l.incomplete == "" && belief.State != adapters.Ready {
-		l.incomplete = l.i.engine.ID + " is still loading"
-		if belief.Waiting != "" {
-			l.incomplete = l.i.engine.ID + ": " + belief.Waiting
-		}
+	l.doubt(belief)
+}
+
+// doubt takes over why a process cannot be believed wholly. The caller holds mu.
+func (l *Lease) doubt(belief adapters.Readiness) {
+	if l.incomplete != "" || belief.State == adapters.Ready {
+		return
+	}
+	l.incomplete = l.i.engine.ID + " is still loading"
+	if belief.Waiting != "" {
+		l.incomplete = l.i.engine.ID + ": " + belief.Waiting
 	}
 }
 
@@ -371,8 +376,10 @@ func (l *Lease) ready(ctx context.Context) (*generation, error) {
 		i.fire(wanted)
 		if g := i.gen; g != nil && i.state != Draining && !i.again && l.believes(g) {
 			i.mu.Unlock()
+			belief, _ := g.belief()
 			l.mu.Lock()
 			l.encoding = g.client.Encoding()
+			l.doubt(belief)
 			l.mu.Unlock()
 			return g, nil
 		}

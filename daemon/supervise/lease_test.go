@@ -231,6 +231,9 @@ func TestP18_LoadingWithoutProgressIsFlagged(t *testing.T) {
 	r := newRig(t, lsptest.Config{Loading: lsptest.Loading{Never: true, Empty: true}}, twoFiles,
 		func(o *Options, _ *adapters.Engine, _ *driver) { o.Limits.Warm = 150 * time.Millisecond })
 	l := r.lease("one")
+	if ok, _ := l.Complete(); ok {
+		t.Error("complete before anything was asked")
+	}
 	if _, err := references(t.Context(), l, r.path("a.txt")); err != nil {
 		t.Fatal(err)
 	}

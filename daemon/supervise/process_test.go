@@ -3,6 +3,7 @@ package supervise
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/lspclient"
 	"github.com/auralsp/aura/lspclient/lsptest"
 )
@@ -32,6 +34,74 @@ func TestP10_P11_P12_CloseLeavesNothing(t *testing.T) {
 	}
 	if left := carriers(t, mark); len(left) != 0 {
 		t.Errorf("processes are left: %v", left)
+	}
+}
+
+// Servers that have to be killed are, side by side.
+func TestP10_CloseStopsAllAtOnce(t *testing.T) {
+	r := newRig(t, lsptest.Config{IgnoreTerm: true, IgnoreEOF: true}, twoFiles)
+	for _, flags := range []string{"a", "b", "c", "d", "e"} {
+		w := r.want("c")
+		w.Env["SAMPLEFLAGS"] = flags
+		l, err := r.sup.Lease(t.Context(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.state(l)
+		l.Release()
+	}
+	began := time.Now()
+	if err := r.sup.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	// One takes 1 s to ask, as the fake ignores exit, and 0.6 s for the rest of the ladder.
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("closing five took %v", took)
+	}
+}
+
+func TestP10_CloseInAHurryKills(t *testing.T) {
+	r := newRig(t, lsptest.Config{Faults: []lsptest.Fault{{On: "initialize", Do: lsptest.Hang}}}, twoFiles)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := r.sup.Lease(context.Background(), r.want("one"))
+		failed <- err
+	}()
+	until(t, "the handshake", func() bool { return len(r.received("initialize")) == 1 })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	began := time.Now()
+	if err := r.sup.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("close: %v", err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	wantCode(t, <-failed, api.ServerUnavailable)
+}
+
+// A server that has missed more than the log keeps begins anew.
+func TestMirrorStartsOverWhenTheLogIsShort(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, twoFiles)
+	if err := r.view.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v, err := view.Open(t.Context(), view.Options{Root: r.root, KeepEntries: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.view = v
+	l := r.lease("one")
+	pid := r.state(l).PID
+	for n := range 20 {
+		r.wrote(fmt.Sprintf("f%02d.txt", n), "order\n")
+	}
+	got, err := references(t.Context(), l, r.path("a.txt"))
+	if err != nil || len(got) != 22 {
+		t.Errorf("%d places, %v; want 22", len(got), err)
+	}
+	if s := r.only(); s.PID == pid || s.Crashes != 0 {
+		t.Errorf("status %+v", s)
 	}
 }
 

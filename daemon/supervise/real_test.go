@@ -26,7 +26,7 @@ func (d *realDriver) Configure(string, string) any { return map[string]any{"pull
 func (d *realDriver) Probe() (string, any)         { return "workspace/symbol", map[string]any{"query": ""} }
 
 // newRealRig is a module of two files and the real server.
-func newRealRig(t *testing.T, adjust ...func(*Options, *adapters.Engine, *driver)) *rig {
+func newRealRig(t testing.TB, adjust ...func(*Options, *adapters.Engine, *driver)) *rig {
 	t.Helper()
 	bin := lsptest.Gopls(t)
 	adjust = append([]func(*Options, *adapters.Engine, *driver){func(o *Options, e *adapters.Engine, _ *driver) {
@@ -66,12 +66,16 @@ func (r *rig) realLease(client string) *Lease {
 
 func orderReferences(ctx context.Context, l *Lease, r *rig) ([]string, error) {
 	var locations []protocol.Location
-	err := l.Call(ctx, "textDocument/references", map[string]any{
+	err := l.Call(ctx, "textDocument/references", orderParams(r), &locations)
+	return places(locations), err
+}
+
+func orderParams(r *rig) any {
+	return map[string]any{
 		"textDocument": map[string]any{"uri": lspclient.URI(r.path("a.go"))},
 		"position":     map[string]any{"line": 2, "character": 5},
 		"context":      map[string]any{"includeDeclaration": true},
-	}, &locations)
-	return places(locations), err
+	}
 }
 
 var orders = []string{"a.go:3:6", "b.go:3:13", "b.go:3:29", "c.go:5:9"}

@@ -69,6 +69,7 @@ type Options struct {
 	Log     *slog.Logger  // nil discards
 	Spawner *proc.Spawner // starts and outlives the servers
 	Limits  Limits
+	Build   string // version of Aura that servers are told
 	Scratch string // private folder for generated configuration
 	// Look finds a program for an engine: configuration, PATH, tool folder. nil looks in PATH.
 	Look func(engine, name string) (string, error)
@@ -351,8 +352,14 @@ func named(w Want) map[string]string {
 	return out
 }
 
+// siteKey is made for every lease, so it is not hashed.
 func siteKey(w Want) string {
-	return digest(fmt.Sprintf("%p", w.View), w.Project.Root, w.Engine.ID, w.Purpose, fmt.Sprint(w.Trusted), named(w))
+	env := named(w)
+	key := fmt.Sprintf("%p %t %q %q %q", w.View, w.Trusted, w.Project.Root, w.Engine.ID, w.Purpose)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		key += "\x00" + name + "=" + env[name]
+	}
+	return key
 }
 
 func instanceKey(w Want, l adapters.Launch) string {

@@ -88,11 +88,16 @@ func (w *watch) look() {
 	close(w.expired)
 	w.mu.Unlock()
 	defer w.g.work.Done()
+	// The request ends by its deadline and not by the death that it causes, and
+	// nothing is sent to the dying in between.
 	if v == stuck {
-		w.g.kill("stopped answering")
+		w.g.doom("stopped answering")
 	}
 	w.cancel(errDeadline)
-	if v == idle {
+	switch v {
+	case stuck:
+		w.g.process.Kill()
+	case idle:
 		w.g.probe(w.patience.limit)
 	}
 }
