@@ -155,8 +155,8 @@ func (c *Client) initializeParams() (*protocol.InitializeParams, error) {
 	}
 	if c.options.Root != "" {
 		root := URI(c.options.Root)
-		p.RootURI = &root
-		p.RootPath = protocol.NewNullable(c.options.Root)
+		p.RootURI = &root                                 //lint:ignore SA1019 servers older than workspace folders read it
+		p.RootPath = protocol.NewNullable(c.options.Root) //lint:ignore SA1019 and older ones this
 	}
 	p.WorkspaceFolders = protocol.NewNullable(folders(c.options.Folders))
 	if c.options.Settings != nil {

@@ -14,6 +14,16 @@ type (
 	CallError = wire.CallError
 	// DecodeError is an answer that is not of the expected type.
 	DecodeError = wire.DecodeError
+	// FrameError is the cause of an EndedError when what came were no frames.
+	FrameError = wire.FrameError
+)
+
+// Causes of an EndedError; io.EOF is the server's own end.
+var (
+	// ErrClosed says that the connection was closed by us.
+	ErrClosed = wire.ErrClosed
+	// ErrWriteTimeout says that the server stopped reading.
+	ErrWriteTimeout = wire.ErrWriteTimeout
 )
 
 // Refusals that callers act on, compared by errors.Is.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -124,6 +125,34 @@ func TestP03_KilledWithRequestsInFlight(t *testing.T) {
 		if err := <-errs; !errors.Is(err, io.EOF) {
 			t.Fatalf("error is %v", err)
 		}
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestP07_StoppedServer(t *testing.T) {
+	argv, env := lsptest.Command(t, lsptest.Config{})
+	server := spawn(t, t.TempDir(), io.Discard, argv, env)
+	ctx := testContext(t)
+	client, err := lspclient.Start(ctx, server, lspclient.Options{WriteTimeout: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	// What fits into the pipe is taken, and a call ends with its context.
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	if err := client.Call(short, "textDocument/hover", at("/a", 0, 0), nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("call: %v", err)
+	}
+	if err := client.DidOpen(ctx, "/a", "fake", bytes.Repeat([]byte("x"), 1<<20)); err != nil {
+		t.Errorf("open: %v", err)
+	}
+	if err := client.Call(ctx, "textDocument/hover", at("/a", 0, 0), nil); !errors.Is(err, lspclient.ErrWriteTimeout) {
+		t.Errorf("call behind a full pipe: %v", err)
 	}
 	if err := client.Close(); err != nil {
 		t.Error(err)

@@ -87,6 +87,7 @@ type Conn struct {
 	later   chan laterJob
 	ids     atomic.Int64
 	dead    chan struct{} // closed once err is set
+	over    chan struct{} // closed when no event is handled any more
 	stopped chan struct{} // closed when the goroutines have ended
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -108,7 +109,6 @@ type pending struct {
 type answer struct {
 	result []byte
 	err    *CallError
-	mark   uint64 // of the queue when it arrived
 }
 
 type laterJob struct {
@@ -123,7 +123,7 @@ func Start(rwc io.ReadWriteCloser, o Options) *Conn {
 	c := &Conn{
 		rwc: rwc, handler: o.Handler, log: o.Log,
 		out: newOutbox(), later: make(chan laterJob, maxLater),
-		dead: make(chan struct{}), stopped: make(chan struct{}),
+		dead: make(chan struct{}), over: make(chan struct{}), stopped: make(chan struct{}),
 		pending: make(map[int64]*pending), cancelled: make(map[int64]struct{}),
 	}
 	if c.log == nil {
@@ -252,29 +252,12 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	c.mu.Unlock()
 	frame := jsonrpc2.AppendCall(frameRoom(method, raw), jsonrpc2.NewNumberID(id), method, raw)
 	if err := c.send(ctx, frame); err != nil {
-		c.mu.Lock()
-		delete(c.pending, id)
-		c.mu.Unlock()
+		c.forget(id, false)
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	var a answer
-	select {
-	case a = <-p.answer:
-	case <-c.dead:
-		// The reader delivers all it has read before the connection dies.
-		select {
-		case a = <-p.answer:
-		default:
-			return c.Err()
-		}
-	case <-ctx.Done():
-		if c.giveUp(id) {
-			return fmt.Errorf("%s: %w", method, context.Cause(ctx))
-		}
-		a = <-p.answer
-	}
-	if err := c.queue.wait(ctx, a.mark); err != nil {
-		return fmt.Errorf("%s: %w", method, err)
+	a, err := c.await(ctx, id, p)
+	if err != nil {
+		return err
 	}
 	if a.err != nil {
 		return a.err
@@ -285,26 +268,61 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	return nil
 }
 
-// giveUp drops a call whose caller left and reports whether there was no answer yet.
-func (c *Conn) giveUp(id int64) bool {
+// await returns the answer once the consumer has handled it, and with it
+// everything that arrived before.
+func (c *Conn) await(ctx context.Context, id int64, p *pending) (answer, error) {
+	dead := c.dead
+	for {
+		select {
+		case a := <-p.answer:
+			return a, nil
+		case <-dead:
+			// What the reader took before the end is delivered still.
+			if c.forget(id, false) {
+				return answer{}, c.Err()
+			}
+			dead = nil
+		case <-c.over:
+			select {
+			case a := <-p.answer:
+				return a, nil
+			default:
+				return answer{}, c.Err()
+			}
+		case <-ctx.Done():
+			if c.forget(id, true) {
+				c.cancelCall(id)
+			}
+			return answer{}, fmt.Errorf("%s: %w", p.method, context.Cause(ctx))
+		}
+	}
+}
+
+// forget drops a call and reports whether no answer had arrived yet. An answer
+// that is to come late is remembered as such.
+func (c *Conn) forget(id int64, late bool) bool {
 	c.mu.Lock()
-	_, waiting := c.pending[id]
+	defer c.mu.Unlock()
+	if _, waiting := c.pending[id]; !waiting {
+		return false
+	}
 	delete(c.pending, id)
-	if waiting {
+	if late {
 		if len(c.cancelled) >= maxCancelled {
 			clear(c.cancelled)
 		}
 		c.cancelled[id] = struct{}{}
 	}
-	c.mu.Unlock()
-	if waiting {
-		params := []byte(`{"id":` + strconv.FormatInt(id, 10) + `}`)
-		const method = "$/cancelRequest"
-		frame := jsonrpc2.AppendNotification(frameRoom(method, params), method, params)
-		c.tap.record("client", frame[headerRoom:])
-		c.out.force(withHeader(frame))
-	}
-	return waiting
+	return true
+}
+
+// cancelCall tells the peer that nobody waits for an answer any more.
+func (c *Conn) cancelCall(id int64) {
+	const method = "$/cancelRequest"
+	params := []byte(`{"id":` + strconv.FormatInt(id, 10) + `}`)
+	frame := jsonrpc2.AppendNotification(frameRoom(method, params), method, params)
+	c.tap.record("client", frame[headerRoom:])
+	c.out.force(withHeader(frame))
 }
 
 // Notify sends a notification. It returns once it is queued behind all earlier ones.
@@ -355,8 +373,12 @@ func (c *Conn) consume() {
 	for e := c.queue.pop(); e != nil; e = c.queue.pop() {
 		c.guard(e.Method, func() { c.handler.Event(*e) })
 		c.queue.done(e)
+		if e.call != nil {
+			e.call.answer <- e.answer
+		}
 	}
 	c.queue.stop()
+	close(c.over)
 }
 
 func (c *Conn) work() {

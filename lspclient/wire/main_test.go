@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // deadline bounds a test, so that a hang is the failure of one test.
 func deadline(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -157,7 +157,7 @@ func until(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for limit := time.Now().Add(15 * time.Second); !cond(); <-tick.C {
+	for limit := time.Now().Add(time.Minute); !cond(); <-tick.C {
 		if time.Now().After(limit) {
 			t.Fatalf("timed out waiting until %s", what)
 		}

@@ -27,6 +27,9 @@ type Event struct {
 	Method string
 	Params []byte // JSON; valid during the call of Handler.Event only
 	Err    error  // Replied: the *CallError
+
+	call   *pending // Replied: who waits for the answer
+	answer answer
 }
 
 // Bounds of the queue of events.
@@ -69,14 +72,13 @@ func newQueue(coalesced, dropped *counter) *queue {
 	return q
 }
 
-// push appends e and returns the mark that is reached once it, or what replaced
-// it, has been handled. It waits for room only when wait is set.
-func (q *queue) push(e *Event, wait bool) (mark uint64) {
+// push appends e, and waits for room only when wait is set.
+func (q *queue) push(e *Event, wait bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.full(e) && !q.ended {
 		if q.squeeze(e) {
-			return q.next
+			return
 		}
 		if !wait {
 			break
@@ -84,7 +86,7 @@ func (q *queue) push(e *Event, wait bool) (mark uint64) {
 		q.room.Wait()
 	}
 	if q.ended {
-		return q.next
+		return
 	}
 	e.Seq = q.next
 	q.next++
@@ -103,7 +105,6 @@ func (q *queue) push(e *Event, wait bool) (mark uint64) {
 		}
 	}
 	q.ready.Signal()
-	return q.next
 }
 
 func (q *queue) full(e *Event) bool {

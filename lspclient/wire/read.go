@@ -72,14 +72,12 @@ func (c *Conn) dispatch(m Message) {
 }
 
 func (c *Conn) reply(p *pending, m Message, now time.Time) {
-	a := answer{result: m.Result}
-	e := &Event{Time: now, Kind: Replied, Method: p.method, Params: m.Result}
+	e := &Event{Time: now, Kind: Replied, Method: p.method, Params: m.Result, call: p, answer: answer{result: m.Result}}
 	if m.Error != nil {
-		a.err = &CallError{Method: p.method, Code: m.Error.Code, Message: m.Error.Message, Data: m.Error.Data}
-		e.Err = a.err
+		e.answer.err = &CallError{Method: p.method, Code: m.Error.Code, Message: m.Error.Message, Data: m.Error.Data}
+		e.Err = e.answer.err
 	}
-	a.mark = c.queue.push(e, true)
-	p.answer <- a
+	c.queue.push(e, true)
 }
 
 // request answers the peer. It runs on the reader and never waits.
