@@ -146,6 +146,10 @@ func (c *conn) write() {
 		for _, b := range bufs {
 			n += len(b)
 		}
+		_ = c.nc.SetWriteDeadline(time.Now().Add(readPatience))
+		if c.ctx.Err() != nil {
+			_ = c.nc.SetWriteDeadline(time.Now().Add(time.Second))
+		}
 		_, err := bufs.WriteTo(c.nc)
 		c.out.written(n)
 		if err != nil {
@@ -156,8 +160,25 @@ func (c *conn) write() {
 	}
 }
 
-// send puts one message into the outbox; a client that lets it overflow is cut off.
-func (c *conn) send(message []byte) { c.post("", message) }
+// readPatience is how long a client may take to read what one write holds.
+const readPatience = time.Minute
+
+// send puts one message into the outbox; a client that lets it overflow is cut
+// off. A nil message is nothing to say.
+func (c *conn) send(message []byte) {
+	if message != nil {
+		c.post("", message)
+	}
+}
+
+// answer waits for room before it sends: until the client has read enough, its
+// requests keep their places in the queue.
+func (c *conn) answer(message []byte) {
+	if message != nil {
+		c.out.waitRoom(c.ctx)
+		c.post("", message)
+	}
+}
 
 func (c *conn) post(key string, message []byte) {
 	if c.out.put(key, appendFrame(nil, message, c.lines.Load())) {
@@ -190,7 +211,7 @@ func (c *conn) identity() Client {
 func (c *conn) receive(raw []byte) {
 	trimmed := bytes.TrimSpace(raw)
 	if len(trimmed) == 0 || trimmed[0] != '[' {
-		c.receiveOne(trimmed, c.send)
+		c.receiveOne(trimmed, c.send, c.answer)
 		return
 	}
 	var parts []json.RawMessage
@@ -202,15 +223,16 @@ func (c *conn) receive(raw []byte) {
 		c.send(errorMessage(nil, invalidRequest, api.Errorf(api.InvalidArgument, "a batch must hold a request")))
 		return
 	}
-	b := &batch{left: len(parts) + 1, send: c.send}
+	b := &batch{left: len(parts) + 1, send: c.answer}
 	for _, part := range parts {
-		c.receiveOne(part, b.add)
+		c.receiveOne(part, b.add, b.add)
 	}
 	b.add(nil)
 }
 
-// receiveOne takes one message; reply is called once, with nil when there is nothing to say.
-func (c *conn) receiveOne(raw []byte, reply func([]byte)) {
+// receiveOne takes one message. Of reply, which must not wait, and answer, which
+// may, one is called once, with nil when there is nothing to say.
+func (c *conn) receiveOne(raw []byte, reply, answer func([]byte)) {
 	m, number, problem := parseMessage(raw)
 	if problem != "" {
 		reply(errorMessage(m.ID, number, api.Errorf(api.InvalidArgument, "%s", problem)))
@@ -230,7 +252,7 @@ func (c *conn) receiveOne(raw []byte, reply func([]byte)) {
 		return
 	}
 	c.s.stats.requests.Add(1)
-	c.submit(m, reply)
+	c.submit(m, reply, answer)
 }
 
 // acknowledge answers a notification that came with an id.

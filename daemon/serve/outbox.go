@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"net"
 	"sync"
 )
@@ -16,7 +17,8 @@ type outbox struct {
 	closed bool
 
 	wake  chan struct{} // something was put or the box was closed
-	space chan struct{} // something was taken
+	space chan struct{} // something was taken; for the scheduler
+	room  chan struct{} // something was taken; one of those in waitRoom takes it and hands it on
 }
 
 type outItem struct {
@@ -25,7 +27,7 @@ type outItem struct {
 }
 
 func newOutbox(limit int) *outbox {
-	return &outbox{limit: limit, wake: make(chan struct{}, 1), space: make(chan struct{}, 1)}
+	return &outbox{limit: limit, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
 // put adds a framed message and reports whether there was room: false means
@@ -82,6 +84,25 @@ func (o *outbox) written(n int) {
 	o.bytes -= n
 	o.mu.Unlock()
 	signal(o.space)
+	signal(o.room)
+}
+
+// waitRoom returns when a message can be put, or when ctx is done. Those who
+// wait go one after another, so that not all of them fill the same room.
+func (o *outbox) waitRoom(ctx context.Context) {
+	for {
+		o.mu.Lock()
+		full := !o.closed && o.bytes > o.limit/2
+		o.mu.Unlock()
+		if !full {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.room:
+		}
+	}
 }
 
 // crowded reports whether half of the room is taken: no further request starts then.
@@ -98,6 +119,7 @@ func (o *outbox) close() {
 	o.mu.Unlock()
 	signal(o.wake)
 	signal(o.space)
+	signal(o.room)
 }
 
 func signal(c chan struct{}) {

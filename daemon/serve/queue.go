@@ -151,7 +151,7 @@ func (q *queue) cancelID(id json.RawMessage) {
 	q.held -= len(answer)
 	q.mu.Unlock()
 	signal(q.ended)
-	for _, a := range answer {
+	for _, a := range answer { // by the reader, which may wait: what it reads next waits too
 		a.reply(errorMessage(a.id, cancelled, api.Errorf(api.Cancelled, "the request was cancelled")))
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // submit puts a request into the connection's queue, or refuses it.
-func (c *conn) submit(m message, reply func([]byte)) {
+func (c *conn) submit(m message, reply, answer func([]byte)) {
 	refuse := func(err error) {
 		e, _ := refusal(err, "")
 		if len(m.ID) == 0 {
@@ -34,7 +34,7 @@ func (c *conn) submit(m message, reply func([]byte)) {
 		id:     fmt.Sprintf("%s-%d", c.identity().ID, c.s.stats.requests.Load()),
 		spec:   spec,
 		params: m.Params,
-		askers: []asker{{id: m.ID, reply: reply}},
+		askers: []asker{{id: m.ID, reply: answer}},
 	}
 	if !spec.Mutating && !spec.Ordered && spec.Tier == api.Observe && len(m.ID) > 0 {
 		f.key = spec.Name + "\x00" + string(m.Params)

@@ -138,7 +138,7 @@ func (p *peer) frame() string {
 func (p *peer) wantLine(want string) {
 	p.t.Helper()
 	if got := p.line(); got != want {
-		p.t.Errorf("got  %s\nwant %s", got, want)
+		p.t.Errorf("got  %.300s\nwant %s", got, want)
 	}
 }
 
@@ -156,7 +156,7 @@ func parse(t testing.TB, text string) answer {
 	t.Helper()
 	var a answer
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
-		t.Fatalf("%v in %q", err, text)
+		t.Fatalf("%v in %.300q", err, text)
 	}
 	return a
 }
