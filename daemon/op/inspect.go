@@ -133,10 +133,8 @@ func detail(ctx context.Context, s *workbench.Session, m resolve.Match, source s
 	}
 	d := api.SymbolDetail{SymbolEntry: entry(s.Root(), sym, f), Documentation: sym.Doc}
 	source.add("syntax")
-	if sym.Body != (graph.Span{}) {
-		body := span(f, sym.Body)
-		d.BodyRange = &body
-	}
+	body := span(f, sym.Decl)
+	d.BodyRange = &body
 	lang, ok := s.Workspace().ByID(sym.Language)
 	if !ok || m.External {
 		return d, nil
