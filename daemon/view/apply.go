@@ -87,26 +87,28 @@ func (v *View) begin(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// apply looks at everything that is pending and logs what changed. It reports
-// whether the rules of what to ignore have changed, so that the watcher looks again.
-func (v *View) apply(ctx context.Context) (again bool, err error) {
+// apply looks at everything that is pending and logs what changed. Changed rules
+// of what to ignore make the watcher list everything anew.
+func (v *View) apply(ctx context.Context) error {
 	v.applying.Lock()
 	defer v.applying.Unlock()
 	paths, full, gone := v.take()
 	if gone {
-		return false, fmt.Errorf("%s: %w", v.root, ErrRootGone)
+		return fmt.Errorf("%s: %w", v.root, ErrRootGone)
 	}
 	if len(paths) == 0 && !full {
-		return false, nil
+		return nil
 	}
 	if err := v.checkRoot(); err != nil {
 		v.watched.Refresh() // a Full batch follows when it is back
-		return false, err
+		return err
 	}
 	if slices.ContainsFunc(paths, isRules) && !full {
 		v.rules.forget()
+		v.mu.Lock()
+		v.relists++
+		v.mu.Unlock()
 		v.watched.Refresh()
-		again = true
 	}
 	if full {
 		v.relist()
@@ -116,7 +118,7 @@ func (v *View) apply(ctx context.Context) (again bool, err error) {
 	if ctx.Err() != nil {
 		v.putBack(paths, full)
 	}
-	return again, ctx.Err()
+	return ctx.Err()
 }
 
 // putBack makes paths pending again after a look that was broken off.

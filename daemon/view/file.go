@@ -3,13 +3,10 @@ package view
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/auralsp/aura/graph/watch"
@@ -186,49 +183,6 @@ func (v *View) load(path string, next *fact) []byte {
 		next.racy = before != after || after.Racy(began)
 		return data
 	}
-}
-
-// readRegular reads a regular file and nothing else: a pipe or device that
-// took its place since it was looked at is neither waited for nor read. The
-// bytes are put into buf if they fit.
-func readRegular(path string, buf []byte, limit int64) (data []byte, before, after watch.Stamp, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
-	if err != nil {
-		return nil, before, after, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, before, after, err
-	}
-	before = watch.StampOf(info)
-	if !info.Mode().IsRegular() {
-		return nil, before, after, fmt.Errorf("%s: %w", path, ErrNotRegular)
-	}
-	if info.Size() > limit {
-		return nil, before, after, &TooLargeError{path, info.Size(), limit}
-	}
-	data = slices.Grow(buf[:0], int(info.Size())+1)
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, before, after, err
-		}
-		if int64(len(data)) > limit {
-			return nil, before, after, &TooLargeError{path, int64(len(data)), limit}
-		}
-		if len(data) == cap(data) {
-			data = slices.Grow(data, 4096)
-		}
-	}
-	if info, err = f.Stat(); err != nil {
-		return nil, before, after, err
-	}
-	return data, before, watch.StampOf(info), nil
 }
 
 // commit takes over what was found and logs it if the text is another now.

@@ -79,9 +79,19 @@ func until(t testing.TB, what string, cond func() bool) {
 
 func (r *rig) path(name string) string { return filepath.Join(r.dir, name) }
 
+// write puts a file in place in one step, so that nobody sees it half done.
 func (r *rig) write(name, content string) {
 	r.t.Helper()
 	r.must(os.MkdirAll(filepath.Dir(r.path(name)), 0o755))
+	temp := r.dir + ".new"
+	r.must(os.MkdirAll(filepath.Dir(temp), 0o755))
+	r.must(os.WriteFile(temp, []byte(content), 0o644))
+	r.must(os.Rename(temp, r.path(name)))
+}
+
+// overwrite keeps the file's inode.
+func (r *rig) overwrite(name, content string) {
+	r.t.Helper()
 	r.must(os.WriteFile(r.path(name), []byte(content), 0o644))
 }
 

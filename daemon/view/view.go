@@ -26,7 +26,7 @@ type Options struct {
 	MaxFile int64
 	// CacheBytes bounds the contents that are kept in memory (default 64 MiB).
 	CacheBytes int64
-	// KeepEntries is how many entries of the log a cursor may lag (default 16384).
+	// KeepEntries is how many entries of the log a cursor may lag (default 65536).
 	KeepEntries int
 }
 
@@ -57,6 +57,7 @@ type View struct {
 	doubts  []string // see doubt
 	list    []string // sorted paths of the listed files, nil when it is to be made
 	gone    bool     // the root is gone
+	relists int      // how often the watcher was asked to list everything anew
 }
 
 // Open lists the workspace and begins to follow it.
@@ -82,7 +83,7 @@ func Open(ctx context.Context, opts Options) (*View, error) {
 		opts.CacheBytes = 64 << 20
 	}
 	if opts.KeepEntries <= 0 {
-		opts.KeepEntries = 16384
+		opts.KeepEntries = 1 << 16
 	}
 	v := &View{
 		opts: opts, logger: opts.Log, root: root, id: stamp.ID,
@@ -140,7 +141,7 @@ func (v *View) run() {
 	for {
 		select {
 		case <-v.wake:
-			if _, err := v.apply(v.ctx); err != nil && v.ctx.Err() == nil && !errors.Is(err, ErrRootGone) {
+			if err := v.apply(v.ctx); err != nil && v.ctx.Err() == nil && !errors.Is(err, ErrRootGone) {
 				v.logger.Warn("changed files", "root", v.root, "error", err)
 			}
 		case <-v.ctx.Done():
@@ -155,7 +156,7 @@ func (v *View) Barrier(ctx context.Context) (uint64, error) {
 	// A changed ignore file makes the watcher look again, which may show more of them.
 	for range 8 {
 		// Taken first: what is doubted from here on waits for the next barrier.
-		doubts := v.takeDoubts()
+		doubts, asked := v.takeDoubts()
 		err := v.watched.Barrier(ctx)
 		if len(doubts) > 0 {
 			v.putBack(doubts, false)
@@ -168,15 +169,17 @@ func (v *View) Barrier(ctx context.Context) (uint64, error) {
 		case err != nil:
 			return 0, fmt.Errorf("view: %w", err)
 		}
-		again, err := v.apply(ctx)
-		if err != nil {
+		if err := v.apply(ctx); err != nil {
 			return 0, err
 		}
+		v.mu.Lock()
+		seq, again := v.log.seq, v.relists != asked
+		v.mu.Unlock()
 		if !again {
-			break
+			return seq, nil
 		}
 	}
-	return v.Seq(), nil
+	return 0, fmt.Errorf("%s: the ignore files keep changing: %w", v.root, ErrStale)
 }
 
 // Doc is the current text of one path.
@@ -236,13 +239,13 @@ func (v *View) doubt(path string) {
 	v.doubts = append(v.doubts, path)
 }
 
-// takeDoubts returns the paths of doubt so far.
-func (v *View) takeDoubts() []string {
+// takeDoubts returns the paths of doubt so far, and how often the watcher was
+// asked to list everything anew.
+func (v *View) takeDoubts() (doubts []string, relists int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	d := v.doubts
-	v.doubts = nil
-	return d
+	doubts, v.doubts = v.doubts, nil
+	return doubts, v.relists
 }
 
 func (v *View) holds(path string) bool {

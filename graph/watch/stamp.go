@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"errors"
 	"io/fs"
 	"syscall"
 	"time"
@@ -36,26 +37,22 @@ func Lstat(path string) (Stamp, error) { return stat("lstat", path, syscall.Lsta
 // Stat returns the stamp of what path leads to. Errors are *fs.PathError.
 func Stat(path string) (Stamp, error) { return stat("stat", path, syscall.Stat) }
 
+// Fstat returns the stamp of an open file; path is for the error.
+func Fstat(fd int, path string) (Stamp, error) {
+	return stat("fstat", path, func(_ string, st *syscall.Stat_t) error { return syscall.Fstat(fd, st) })
+}
+
 // stat is package os's without the FileInfo: it is on the way of each request.
 func stat(op, path string, call func(string, *syscall.Stat_t) error) (Stamp, error) {
 	var st syscall.Stat_t
 	err := call(path, &st)
-	for err == syscall.EINTR {
+	for errors.Is(err, syscall.EINTR) {
 		err = call(path, &st)
 	}
 	if err != nil {
 		return Stamp{}, &fs.PathError{Op: op, Path: path, Err: err}
 	}
 	return stampOf(&st), nil
-}
-
-// StampOf returns the stamp that info holds; info must come from package os.
-func StampOf(info fs.FileInfo) Stamp {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return Stamp{Mode: info.Mode(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	}
-	return stampOf(st)
 }
 
 // modeOf translates the mode of a stat.
