@@ -2,6 +2,7 @@ package transact
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/validate"
@@ -265,4 +267,66 @@ grep -q new a.txt || exit 0; : > "$OUT/built"; while test ! -e "$OUT/go"; do sle
 	if w.read("a.txt") != "old\n" || w.read("b.txt") != "new\n" {
 		t.Errorf("a is %q, b is %q", w.read("a.txt"), w.read("b.txt"))
 	}
+}
+
+// A build that writes into a file of the change and then fails: what it wrote
+// is nobody's plan, and nobody's to throw away.
+func TestE22_FailingBuildOverwritesTheChange(t *testing.T) {
+	w := newWorld(t, false, map[string]string{"a.txt": "old\n", "b.txt": "old\n"})
+	w.build = `grep -q new a.txt || exit 0; echo mine >> a.txt; echo "a.txt:1: bad"; exit 1`
+	e := w.refused(w.request(w.set(map[string]string{"a.txt": "new\n", "b.txt": "new\n"})), api.StaleContent)
+	for _, want := range []string{"a.txt", "another program wrote", "a.txt:1: bad"} {
+		if !strings.Contains(e.Message, want) {
+			t.Errorf("message %q lacks %q", e.Message, want)
+		}
+	}
+	if w.read("a.txt") != "new\nmine\n" || w.read("b.txt") != "old\n" {
+		t.Errorf("a.txt is %q, b.txt is %q", w.read("a.txt"), w.read("b.txt"))
+	}
+	report, err := w.edit.Doctor(t.Context(), w.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Conflicts) != 1 || report.Conflicts[0].Path != w.path("a.txt") {
+		t.Errorf("conflicts %+v", report.Conflicts)
+	}
+	if kept, err := os.ReadFile(report.Conflicts[0].Kept); err != nil || string(kept) != "old\n" {
+		t.Errorf("the old text is kept as %q, %v", kept, err)
+	}
+}
+
+func TestE16_ManyAtOnce(t *testing.T) {
+	files := map[string]string{"read.txt": "read\n"}
+	for i := range 8 {
+		files[fmt.Sprintf("f%d.txt", i)] = "old\n"
+	}
+	both(t, files, func(t *testing.T, w *world, _ string) {
+		w.build = lint
+		var group errgroup.Group
+		for i := range 8 {
+			group.Go(func() error {
+				name, text := fmt.Sprintf("f%d.txt", i), "new\n"
+				if i%4 == 3 {
+					text = "BAD new\n"
+				}
+				_, err := w.pipe.Run(t.Context(), w.request(w.set(map[string]string{name: text})))
+				if i%4 == 3 && api.CodeOf(err) == api.ValidationFailed {
+					return nil
+				}
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Error(err)
+		}
+		for i := range 8 {
+			want := "new\n"
+			if i%4 == 3 {
+				want = "old\n"
+			}
+			if got := w.read(fmt.Sprintf("f%d.txt", i)); got != want {
+				t.Errorf("f%d.txt is %q, want %q", i, got, want)
+			}
+		}
+	})
 }

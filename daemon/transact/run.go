@@ -13,7 +13,8 @@ import (
 )
 
 // Run makes a change, or says why not: an error means that the files are as
-// they were. A plan that another writer outran is made once more.
+// they were, but for those that it names because another program wrote them
+// meanwhile. A plan that another writer outran is made once more.
 func (p *Pipeline) Run(ctx context.Context, req Request) (*api.EditResult, error) {
 	r := &run{Pipeline: p, req: req, root: req.View.Root()}
 	if done, err := r.replay(ctx); done != nil || err != nil {
@@ -23,7 +24,7 @@ func (p *Pipeline) Run(ctx context.Context, req Request) (*api.EditResult, error
 	if again := new(edit.CommittedError); errors.As(err, &again) { // a retry that came while the first was under way
 		return recorded(again.Record)
 	}
-	if errors.Is(err, &api.Error{Code: api.StaleContent}) {
+	if errors.Is(err, &api.Error{Code: api.StaleContent}) && !r.final {
 		p.log.Info("a file moved under the plan, planning once more", "operation", req.Operation, "reason", err)
 		res, err = r.once(ctx)
 	}
@@ -35,6 +36,8 @@ type run struct {
 	*Pipeline
 	req  Request
 	root string
+	// final says that the files are not as they were, and not ours to change.
+	final bool
 
 	// of the current attempt:
 	draft *Draft

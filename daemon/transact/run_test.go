@@ -144,6 +144,13 @@ func TestPreviewIsWhatIsWritten(t *testing.T) {
 		t.Errorf("validation %+v", v)
 	}
 
+	// The view knows without being told by the watcher.
+	for _, name := range []string{"crlf.txt", "there/moved.txt"} {
+		if doc, err := w.view.Read(t.Context(), w.path(name)); err != nil || string(doc.Content) != want[name] || doc.Seq == 0 {
+			t.Errorf("the view holds %q of %s at %d, %v", doc.Content, name, doc.Seq, err)
+		}
+	}
+
 	undone, err := w.pipe.Undo(t.Context(), UndoRequest{View: w.view, Token: done.UndoToken, Client: "test"})
 	if err != nil {
 		t.Fatal(err)

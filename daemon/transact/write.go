@@ -198,10 +198,17 @@ func (r *run) end(ctx context.Context, tx *edit.Tx) (string, error) {
 }
 
 // abort puts everything back because of err, whatever became of the caller.
+// What another program has written over meanwhile stays: then nothing is
+// planned again on top of it.
 func (r *run) abort(ctx context.Context, tx *edit.Tx, err error) error {
-	if failed := tx.Abort(context.WithoutCancel(ctx)); failed != nil {
-		r.log.Error("a change could not be taken back whole", "operation", r.req.Operation, "error", failed, "after", err)
-		return failed
+	failed := tx.Abort(context.WithoutCancel(ctx))
+	if failed == nil {
+		return err
 	}
-	return err
+	r.final = true
+	r.log.Error("a change could not be taken back whole", "operation", r.req.Operation, "error", failed, "after", err)
+	if known := new(api.Error); errors.As(failed, &known) {
+		return &api.Error{Code: known.Code, Message: fmt.Sprintf("%s (it was to be taken back because %v)", known.Message, err), Details: known.Details}
+	}
+	return failed
 }
