@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -102,8 +103,17 @@ func (l *Lease) Command(ctx context.Context, name string, args []any, result any
 }
 
 // Open opens documents in the server from the view. They stay open, also over
-// restarts, until many others have been opened after them.
+// restarts, until many others have been opened after them. Files that are not
+// of the lease's language or project are left closed.
 func (l *Lease) Open(ctx context.Context, paths []string) error {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !l.i.ours(path) })
+	l.i.mu.Lock()
+	g := l.i.gen
+	l.i.mu.Unlock()
+	if g != nil && !g.doomed() && g.mirror.has(ctx, paths) {
+		l.i.usedOpen(paths)
+		return nil
+	}
 	return l.request(ctx, &request{
 		method: "textDocument/didOpen", read: true,
 		each: func(ctx context.Context, g *generation) error { return g.mirror.open(ctx, paths) },

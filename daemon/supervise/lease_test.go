@@ -196,8 +196,14 @@ func TestOpenKeepsDocumentsByUse(t *testing.T) {
 	if got := r.state(l).Documents[r.path("f5.txt")].Text; got != "changed\n" {
 		t.Errorf("an open document has %q after a change on disk", got)
 	}
-	if err := l.Open(t.Context(), []string{"/etc/hosts"}); err == nil {
-		t.Error("a file outside the project was opened")
+	open("f3.txt", "../outside.txt", "Makefile")
+	if n := len(opened()); n != 5 {
+		t.Errorf("%d are open after files that are none of the server's", n)
+	}
+	sent := len(r.received("textDocument/didOpen"))
+	open("f3.txt", "f4.txt")
+	if n := len(r.received("textDocument/didOpen")); n != sent {
+		t.Errorf("%d documents were opened again", n-sent)
 	}
 }
 

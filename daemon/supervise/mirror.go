@@ -14,7 +14,6 @@ import (
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/lspclient"
-	"github.com/auralsp/aura/lspclient/text"
 )
 
 // mirror is what one process was told of the view: everything up to cursor.
@@ -190,21 +189,28 @@ func (m *mirror) open(ctx context.Context, paths []string) error {
 			return api.Errorf(api.ServerCrashed, "%s has ended each time %s was opened; it is tried again when the file changes or after %s",
 				i.engine.ID, path, words(sentence))
 		}
-		if !i.ours(path) {
-			return api.Errorf(api.OutsideWorkspace, "%s is not part of the project %s", path, i.want.Project.Root)
-		}
 	}
-	for _, path := range i.keepOpen(paths) {
-		if err := m.document(ctx, path); err != nil { // pushed out by the others
-			return err
-		}
-	}
-	for _, path := range paths {
+	// Those that are pushed out by the others are closed first.
+	for _, path := range append(i.keepOpen(paths), paths...) {
 		if err := m.document(ctx, path); err != nil {
 			return err
 		}
 	}
 	return m.g.client.Barrier(ctx)
+}
+
+// has reports whether the server has the documents open with the view's text.
+func (m *mirror) has(ctx context.Context, paths []string) bool {
+	for _, path := range paths {
+		have, open := m.g.client.Document(path)
+		if !open {
+			return false
+		}
+		if doc, err := m.g.i.view.Read(ctx, path); err != nil || string(doc.Content) != string(have.Text) {
+			return false
+		}
+	}
+	return true
 }
 
 // openPaths returns the documents that recipes asked to have open.
@@ -230,6 +236,17 @@ func (i *instance) keepOpen(paths []string) (out []string) {
 	return out
 }
 
+// usedOpen makes documents that are kept open the youngest.
+func (i *instance) usedOpen(paths []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, path := range paths {
+		if at := slices.Index(i.opened, path); at >= 0 {
+			i.opened = append(slices.Delete(i.opened, at, at+1), path)
+		}
+	}
+}
+
 // ours reports whether a file is of the instance's language and project.
 func (i *instance) ours(path string) bool {
 	if i.languageID(path) == "" {
@@ -252,17 +269,4 @@ func (i *instance) languageID(path string) string {
 		return l.ID
 	}
 	return ""
-}
-
-// textAt returns the bytes of a file as the server had them when it had been
-// told everything up to seq; ErrMoved when the file changed since.
-func (m *mirror) textAt(ctx context.Context, path string, seq uint64) ([]byte, text.Hash, error) {
-	doc, err := m.g.i.view.Read(ctx, path)
-	if err != nil {
-		return nil, text.Hash{}, err
-	}
-	if doc.Seq > seq {
-		return nil, doc.Hash, fmt.Errorf("%s: %w", path, ErrMoved)
-	}
-	return doc.Content, doc.Hash, nil
 }
