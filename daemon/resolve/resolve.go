@@ -74,7 +74,10 @@ func parse(name string) query {
 func (q query) matches(qualified string) int {
 	qualified = strings.ReplaceAll(qualified, "::", ".")
 	switch {
-	case qualified == q.full, hasTail(qualified, q.full):
+	case qualified == q.full:
+		// The whole name of one symbol means it, not those that end like it.
+		return len(q.full) + 1
+	case hasTail(qualified, q.full):
 		return len(q.full)
 	case hasTail(q.full, qualified):
 		// The query names more than the project knows of itself: an import path.

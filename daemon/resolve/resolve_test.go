@@ -25,7 +25,7 @@ func TestBestKeepsWhatTheWholeQueryNames(t *testing.T) {
 	}{
 		{"Order", []string{"shop.Order", "store.Order", "internal/store.Order"}},
 		{"shop.Order", []string{"shop.Order"}},
-		{"store.Order", []string{"store.Order", "internal/store.Order"}},
+		{"store.Order", []string{"store.Order"}},
 		{"internal/store.Order", []string{"internal/store.Order"}},
 		{"example.com/shop/internal/store.Order", []string{"internal/store.Order"}},
 		{"example.com/shop/store.Order", []string{"store.Order"}},
