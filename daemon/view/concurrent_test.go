@@ -87,7 +87,7 @@ func TestConcurrentUse(t *testing.T) {
 
 func TestF05_CheckoutOfManyFilesIsLoggedOnceEach(t *testing.T) {
 	r := &rig{t: t, dir: filepath.Join(real(t, t.TempDir()), "repo")}
-	const n = 3000
+	const n = 1000
 	for i := range n {
 		r.write(fmt.Sprintf("d%02d/f%d", i%50, i), "old")
 	}

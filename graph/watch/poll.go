@@ -73,7 +73,7 @@ func (t *tree) poll(upgrade bool) {
 		if t.byPath[n.path] != n || !n.polled {
 			continue
 		}
-		if upgrade && t.r.w.fs != nil {
+		if upgrade && t.r.w.fs != nil && n.remote == "" {
 			upgrade = t.upgrade(n)
 		}
 		t.compare(n)

@@ -31,6 +31,8 @@ type node struct {
 	path     string
 	parent   *node
 	children map[string]*node // by name
+	dev      uint64           // its file system
+	remote   string           // name of that when it is remote
 	watch    *handle          // nil when it is polled or unreadable
 	polled   bool
 	closed   bool             // unreadable
@@ -227,9 +229,22 @@ func (t *tree) follow(path string, parent *node) *node {
 		return nil
 	}
 	n := &node{path: path, parent: parent, children: map[string]*node{}}
-	if t.r.w.fs == nil {
+	there, err := Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	n.dev = there.ID.Dev
+	if parent != nil && parent.dev == n.dev {
+		n.remote = parent.remote
+	} else if t.r.w.fs != nil {
+		n.remote = remote(path)
+	}
+	switch {
+	case t.r.w.fs == nil:
 		t.pollNode(n, t.r.w.why)
-	} else {
+	case n.remote != "":
+		t.pollNode(n, "it lies on "+n.remote+", where others' changes are not notified")
+	default:
 		h, err := t.r.w.dirs.acquire(path)
 		var notFolder *notFolderError
 		switch {
