@@ -95,12 +95,18 @@ func (i *instance) begin(ctx context.Context) {
 
 // spawn resolves the command anew, as program and settings may have changed
 // since the last start, and starts it.
-func (i *instance) spawn(ctx context.Context) (*generation, *api.Error) {
+func (i *instance) spawn(ctx context.Context) (g *generation, failed *api.Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g, failed = nil, i.panicked("starting "+i.engine.ID, p, debug.Stack())
+		}
+	}()
 	launch, err := i.sup.launch(ctx, i.want)
 	if err != nil {
 		return nil, unavailable(i.engine, err)
 	}
-	g := &generation{i: i, dead: make(chan struct{})}
+	driver := i.engine.New(launch) // before the process, as it may panic
+	g = &generation{i: i, driver: driver, dead: make(chan struct{})}
 	// What changes from here on is told; what is older the server reads itself.
 	g.mirror = newMirror(g, i.view.Seq())
 	p, err := i.sup.o.Spawner.Start(ctx, proc.Command{Argv: launch.Argv, Env: launch.Env, Dir: launch.Dir})
@@ -108,7 +114,6 @@ func (i *instance) spawn(ctx context.Context) (*generation, *api.Error) {
 		return nil, unavailable(i.engine, err)
 	}
 	g.process, g.stream = p, &countedConn{Conn: p.Conn()}
-	g.driver = i.engine.New(launch)
 	i.mu.Lock()
 	i.launch = launch
 	i.starts++
@@ -146,6 +151,13 @@ func (g *generation) handshake(ctx context.Context) error {
 	return g.mirror.replay(ctx)
 }
 
+// ask calls the driver, one call at a time, whatever becomes of it.
+func ask[T any](g *generation, f func(adapters.Driver) T) T {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return f(g.driver)
+}
+
 func (g *generation) configure(section, scope string) (value any) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -153,9 +165,7 @@ func (g *generation) configure(section, scope string) (value any) {
 			_ = g.i.panicked("configuration of "+g.i.engine.ID, p, debug.Stack())
 		}
 	}()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.driver.Configure(section, scope)
+	return ask(g, func(d adapters.Driver) any { return d.Configure(section, scope) })
 }
 
 // onEvent runs on the connection's consumer, in wire order.

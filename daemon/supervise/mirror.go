@@ -123,9 +123,7 @@ func (m *mirror) send(ctx context.Context, changes []adapters.FileChange) error 
 	if len(changes) == 0 {
 		return nil
 	}
-	m.g.mu.Lock()
-	messages := m.g.driver.Mirror(changes)
-	m.g.mu.Unlock()
+	messages := ask(m.g, func(d adapters.Driver) []adapters.Message { return d.Mirror(changes) })
 	for _, msg := range messages {
 		if err := m.g.client.Notify(ctx, msg.Method, msg.Params); err != nil {
 			return err

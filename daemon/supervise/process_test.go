@@ -193,6 +193,25 @@ func TestP21_PanickingDriverDoesNotEndTheDaemon(t *testing.T) {
 	}
 }
 
+func TestP21_PanickingAdapterFailsTheRequestOnly(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, twoFiles, func(_ *Options, _ *adapters.Engine, d *driver) { d.panic = "mirror" })
+	l := r.lease("one")
+	r.state(l)
+	r.wrote("a.txt", "other\n")
+	for range 2 {
+		_, err := references(t.Context(), l, r.path("a.txt"))
+		wantCode(t, err, api.Internal)
+	}
+	if s := r.only(); s.Panics != 2 || s.Running != 0 || s.State != "ready" {
+		t.Errorf("status %+v", s)
+	}
+	broken := newRig(t, lsptest.Config{}, twoFiles, func(_ *Options, e *adapters.Engine, _ *driver) {
+		e.New = func(adapters.Launch) adapters.Driver { panic("adapter") }
+	})
+	_, err := broken.sup.Lease(t.Context(), broken.want("one"))
+	wantCode(t, err, api.Internal)
+}
+
 func TestOverloadedClientDoesNotTouchOthers(t *testing.T) {
 	r := newRig(t, lsptest.Config{Faults: []lsptest.Fault{{On: "textDocument/references", Do: lsptest.Silent}}}, twoFiles,
 		func(o *Options, e *adapters.Engine, _ *driver) { o.Limits.Client, e.InFlight = 3, 1 })

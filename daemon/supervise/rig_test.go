@@ -79,6 +79,9 @@ func (d *driver) Observe(e adapters.Event) adapters.Readiness {
 }
 
 func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
+	if d.panic == "mirror" {
+		panic("driver")
+	}
 	var events []map[string]any
 	for _, c := range changes {
 		kind := 2

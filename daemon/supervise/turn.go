@@ -77,10 +77,12 @@ func (l *Lease) Turn(ctx context.Context, b Budget, planned map[string][]byte, f
 		if err != nil {
 			return err
 		}
-		if err := l.fits(ctx, g, planned); err != nil {
-			return err
-		}
-		sent, err := l.queued(ctx, r, true, func() (bool, error) { return l.turn(ctx, g, r, b, planned, fn) })
+		sent, err := l.queued(ctx, r, true, func() (bool, error) {
+			if err := l.fits(ctx, g, planned); err != nil {
+				return false, err
+			}
+			return l.turn(ctx, g, r, b, planned, fn)
+		})
 		var ended *lspclient.EndedError
 		if err == nil || !errors.As(err, &ended) && !errors.Is(err, errGone) {
 			return err
@@ -94,9 +96,7 @@ func (l *Lease) Turn(ctx context.Context, b Budget, planned map[string][]byte, f
 
 // fits says whether the server can be shown the text.
 func (l *Lease) fits(ctx context.Context, g *generation, planned map[string][]byte) error {
-	g.mu.Lock()
-	can := g.driver.Overlay()
-	g.mu.Unlock()
+	can := ask(g, adapters.Driver.Overlay)
 	id := l.i.engine.ID
 	if can == adapters.NoOverlay {
 		return skipped("%s cannot be shown text that is not on disk", id)

@@ -3,9 +3,11 @@ package supervise
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/lspclient"
 )
 
@@ -129,6 +131,11 @@ func (w *watch) judge() verdict {
 
 // probe asks the server something cheap and kills it when even that gets no answer.
 func (g *generation) probe(limit time.Duration) {
+	defer func() {
+		if p := recover(); p != nil {
+			_ = g.i.panicked("the probe of "+g.i.engine.ID, p, debug.Stack())
+		}
+	}()
 	ctx, cancel := context.WithTimeout(context.Background(), min(limit, 10*time.Second))
 	defer cancel()
 	if err := g.ping(ctx); err != nil && ctx.Err() != nil {
@@ -138,13 +145,14 @@ func (g *generation) probe(limit time.Duration) {
 
 // ping asks the driver's probe. A refusal is an answer, too.
 func (g *generation) ping(ctx context.Context) error {
-	g.mu.Lock()
-	method, params := g.driver.Probe()
-	g.mu.Unlock()
-	if method == "" {
+	probe := ask(g, func(d adapters.Driver) (m adapters.Message) {
+		m.Method, m.Params = d.Probe()
+		return m
+	})
+	if probe.Method == "" {
 		return nil
 	}
-	err := g.client.Call(ctx, method, params, nil)
+	err := g.client.Call(ctx, probe.Method, probe.Params, nil)
 	var refused *lspclient.CallError
 	if errors.As(err, &refused) {
 		return nil
