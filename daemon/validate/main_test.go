@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,4 +78,16 @@ func until(t testing.TB, what string, cond func() bool) {
 			t.Fatalf("waited 10 s for: %s", what)
 		}
 	}
+}
+
+// marked returns the processes whose environment holds the mark.
+func marked(mark string) []string {
+	found, _ := filepath.Glob("/proc/[0-9]*/environ")
+	var out []string
+	for _, path := range found {
+		if env, err := os.ReadFile(path); err == nil && strings.Contains(string(env), "MARK="+mark) {
+			out = append(out, path)
+		}
+	}
+	return out
 }

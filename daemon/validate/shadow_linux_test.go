@@ -307,18 +307,6 @@ func TestE22_ShadowDeadlineEndsAllProcesses(t *testing.T) {
 	})
 }
 
-// marked returns the processes whose environment holds the mark.
-func marked(mark string) []string {
-	found, _ := filepath.Glob("/proc/[0-9]*/environ")
-	var out []string
-	for _, path := range found {
-		if env, err := os.ReadFile(path); err == nil && strings.Contains(string(env), "MARK="+mark) {
-			out = append(out, path)
-		}
-	}
-	return out
-}
-
 // A killed daemon leaves no process, no mount and no folder behind.
 func TestE22_ShadowDiesWithItsParent(t *testing.T) {
 	dir, root := t.TempDir(), t.TempDir()
