@@ -1,8 +1,10 @@
 package golang
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"go/token"
 	"path/filepath"
 	"regexp"
@@ -90,12 +92,54 @@ func (r *renamer) outsiders(ctx context.Context, list []recipe.Outsider) error {
 				typeOf(o.Of), iface, r.sym.Name, o.Place.Path)
 		}
 	}
-	if len(concrete) > 0 {
-		slices.Sort(concrete)
-		concrete = slices.Compact(concrete)
-		r.warn("types outside this workspace have the method %s and keep it: %s", r.sym.Name, listed(concrete, 3))
+	if len(concrete) == 0 {
+		return nil
 	}
+	slices.Sort(concrete)
+	concrete = slices.Compact(concrete)
+	asked, err := r.askedAtRunTime(ctx)
+	if err != nil {
+		return err
+	}
+	if asked != "" {
+		return refuse(adapters.OutsideWorkspace, "types outside this workspace have the method %s (%s), and %s looks for it at run time; under another name they would silently not be found",
+			r.sym.Name, listed(concrete, 3), asked)
+	}
+	r.warn("types outside this workspace have the method %s and keep it: %s", r.sym.Name, listed(concrete, 3))
 	return nil
+}
+
+// askedAtRunTime returns a place where a value is asked whether it meets one
+// of the family's interfaces: x.(I), or a case of a type switch.
+func (r *renamer) askedAtRunTime(ctx context.Context) (string, error) {
+	for _, m := range r.family {
+		if !slices.Contains(m.Modifiers, "abstract") {
+			continue
+		}
+		src, err := r.source(ctx, m.Path)
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(src.tree.Symbols, func(s graph.Symbol) bool { return s.Qualified == m.Container && s.Kind == graph.KindInterface })
+		if i < 0 {
+			continue
+		}
+		list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", src.tree.Symbols[i],
+			map[string]any{"context": map[string]any{"includeDeclaration": false}})
+		if err != nil {
+			return "", r.explain(ctx, err)
+		}
+		for _, p := range list {
+			content := p.File.Content()
+			_, _, start := qualifier(content, p.Span.Start)
+			before := bytes.TrimRight(content[:start], " \t\r\n")
+			line := bytes.TrimSpace(p.File.Line(p.File.LineOf(start)))
+			if bytes.HasSuffix(before, []byte(".(")) || bytes.HasPrefix(line, []byte("case ")) && bytes.Contains(content, []byte(".(type)")) {
+				return fmt.Sprintf("%s:%d", r.relative(p.Path), p.File.PointOf(p.Span.Start).Line), nil
+			}
+		}
+	}
+	return "", nil
 }
 
 // reachable reports whether other packages can name an interface: one that is

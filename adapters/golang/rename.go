@@ -69,6 +69,9 @@ func (r *renamer) plan(ctx context.Context) error {
 	if err := r.locate(ctx); err != nil {
 		return err
 	}
+	if err := r.show(ctx); err != nil {
+		return err
+	}
 	if err := r.relatives(ctx); err != nil {
 		return err
 	}

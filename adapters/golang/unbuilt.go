@@ -3,14 +3,55 @@ package golang
 import (
 	"bytes"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/lspclient/text"
 )
+
+// maxOpened bounds the files that gopls is shown because it passes over their folders.
+const maxOpened = 50
+
+// show opens the files that use the symbol's package in folders that the go
+// command passes over (testdata): gopls loads their packages while it has a
+// file of them open, and tests often build them.
+func (r *renamer) show(ctx context.Context) error {
+	if r.sym.Local {
+		return nil
+	}
+	holders, err := r.goHolders(ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, src := range holders {
+		uses := src.tree.Named(r.sym.Name)
+		if !src.built || len(uses) == 0 || !hidden(r.b.Root(), filepath.Dir(src.path)) || len(r.qualifiers(src)) == 0 {
+			continue
+		}
+		if n++; n > maxOpened {
+			r.warn("only %d of the files in testdata folders that may use %s were looked at", maxOpened, r.sym.Name)
+			break
+		}
+		if err := r.srv.Open(ctx, []string{src.path}); err != nil {
+			return err
+		}
+		// A question about the file makes gopls load its package.
+		_, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/definition",
+			graph.Symbol{Path: src.path, NameSpan: uses[0].Span}, nil)
+		var refused adapters.ServerRefusal
+		if err != nil && !errors.As(err, &refused) {
+			return err
+		}
+	}
+	return nil
+}
 
 // unbuilt follows the name into files that gopls does not see: those of other
 // systems and build tags, programs run by hand ("//go:build ignore"), and
@@ -25,7 +66,7 @@ func (r *renamer) unbuilt(ctx context.Context) error {
 		return err
 	}
 	for _, src := range holders {
-		if src.built || len(r.edits.Of(src.path)) > 0 || hidden(r.b.Root(), src.path) || !r.knows(src) {
+		if src.built || len(r.edits.Of(src.path)) > 0 || !r.knows(src) {
 			continue
 		}
 		if slices.ContainsFunc(r.family, func(m graph.Symbol) bool { return m.Path == src.path }) {
