@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/lspclient"
@@ -38,7 +37,7 @@ func (n normalise) set(edit protocol.WorkspaceEdit) (change.Set, error) {
 	}
 	byPath := map[string][]protocol.TextEdit{}
 	for u, edits := range edit.Changes {
-		path, err := n.path(u)
+		path, err := n.path(string(u))
 		if err != nil {
 			return change.Set{}, err
 		}
@@ -64,7 +63,7 @@ func (n normalise) set(edit protocol.WorkspaceEdit) (change.Set, error) {
 func (n *normalise) document(c protocol.DocumentChange) error {
 	switch c := c.(type) {
 	case *protocol.TextDocumentEdit:
-		path, err := n.path(c.TextDocument.URI)
+		path, err := n.path(string(c.TextDocument.URI))
 		if err != nil {
 			return err
 		}
@@ -78,7 +77,7 @@ func (n *normalise) document(c protocol.DocumentChange) error {
 		}
 		return n.edits(path, ranges)
 	case *protocol.CreateFile:
-		path, err := n.path(c.URI)
+		path, err := n.path(string(c.URI))
 		if err != nil {
 			return err
 		}
@@ -88,11 +87,11 @@ func (n *normalise) document(c protocol.DocumentChange) error {
 		}
 		return n.resource(op, c.AnnotationID)
 	case *protocol.RenameFile:
-		from, err := n.path(c.OldURI)
+		from, err := n.path(string(c.OldURI))
 		if err != nil {
 			return err
 		}
-		to, err := n.path(c.NewURI)
+		to, err := n.path(string(c.NewURI))
 		if err != nil {
 			return err
 		}
@@ -102,7 +101,7 @@ func (n *normalise) document(c protocol.DocumentChange) error {
 		}
 		return n.resource(op, c.AnnotationID)
 	case *protocol.DeleteFile:
-		path, err := n.path(c.URI)
+		path, err := n.path(string(c.URI))
 		if err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func withCRLF(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
 }
 
-func (n *normalise) path(u uri.URI) (string, error) {
+func (n *normalise) path(u string) (string, error) {
 	path, err := lspclient.Path(u)
 	if err != nil {
 		return "", fmt.Errorf("%s names something that is not a file: %w", n.engine, err)
