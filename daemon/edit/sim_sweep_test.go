@@ -19,7 +19,7 @@ func applyTest(n int) *crashTest {
 	old := base.tree(simRoot)
 	return &crashTest{
 		name: fmt.Sprintf("apply of %d files", n),
-		base: base, old: old, new: applied(old, files),
+		base: base, old: old, new: applied(old, simRoot, files),
 		run: func(e *Engine) bool {
 			_, err := transact(e, simRoot, files)
 			return err == nil
@@ -157,7 +157,7 @@ func TestE02_PowerLossDuringRetention(t *testing.T) {
 	base.flushAll()
 	files := edits(base, simFile0(0), simFile0(1))
 	old := base.tree(simRoot)
-	c := &crashTest{name: "retention", base: base, old: old, new: applied(old, files), with: small, free: true}
+	c := &crashTest{name: "retention", base: base, old: old, new: applied(old, simRoot, files), with: small, free: true}
 	rewritten := false
 	c.run = func(e *Engine) bool {
 		_, err := transact(e, simRoot, files)

@@ -65,9 +65,9 @@ func simChanges(d *simDisk, n int) []change.File {
 }
 
 // applied returns a tree after the changes, by an independent way.
-func applied(tree map[string]string, files []change.File) map[string]string {
+func applied(tree map[string]string, root string, files []change.File) map[string]string {
 	out := maps.Clone(tree)
-	rel := func(p string) string { return strings.TrimPrefix(p, simRoot+"/") }
+	rel := func(p string) string { return strings.TrimPrefix(p, root+"/") }
 	for _, f := range files {
 		mode := "0644"
 		if f.Kind != change.Create {
