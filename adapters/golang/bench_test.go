@@ -195,8 +195,18 @@ type server struct {
 func (s *server) Engine() string { return "gopls" }
 
 func (s *server) Call(ctx context.Context, method string, params, result any) error {
-	return s.client.Call(ctx, method, params, result)
+	err := s.client.Call(ctx, method, params, result)
+	var call *lspclient.CallError
+	if errors.As(err, &call) {
+		return refused{call}
+	}
+	return err
 }
+
+// refused makes a server's own error known to recipes.
+type refused struct{ *lspclient.CallError }
+
+func (r refused) Refusal() (int, string) { return int(r.Code), r.Message }
 
 func (s *server) Command(ctx context.Context, name string, args []any, result any) ([]protocol.WorkspaceEdit, error) {
 	return s.client.Command(ctx, name, args, result)

@@ -326,6 +326,8 @@ func (s *Supervisor) launch(ctx context.Context, w Want) (adapters.Launch, error
 	id := w.Engine.ID
 	return w.Engine.Launch(ctx, adapters.Site{
 		Root:    w.Project.Root,
+		Marker:  w.Project.Marker,
+		Members: w.Project.Members,
 		Trusted: w.Trusted,
 		Env:     named(w),
 		Command: s.o.Command(id),
