@@ -33,7 +33,9 @@ func (a *Adapter) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Pr
 	}
 	var out []adapters.Check
 	for _, u := range groups {
-		out = append(out, check("go build", u, append([]string{"go", "build", "-o", "/dev/null"}, u.patterns...)))
+		c := check("go build", u, append([]string{"go", "build", "-o", "/dev/null"}, u.patterns...))
+		c.All = append([]string{"go", "build", "-gcflags=-e", "-o", "/dev/null"}, u.patterns...)
+		out = append(out, c)
 	}
 	for _, u := range groups {
 		var dirs []string
@@ -109,6 +111,7 @@ func (u unit) holds(dir string) bool {
 func check(name string, u unit, argv []string) adapters.Check {
 	return adapters.Check{
 		Name: name, Argv: argv, Env: u.env, Dir: u.dir, Stale: adapters.ByContent,
+		Install: "install the Go toolchain (https://go.dev/dl) and put its bin folder into PATH",
 		Parse: func(output []byte, exit int) ([]adapters.Problem, error) { return problems(u.dir, output, exit), nil },
 	}
 }
