@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/git-pkgs/gitignore"
-
 	"github.com/auralsp/aura/graph/watch"
 )
 
@@ -27,9 +25,9 @@ type rules struct {
 
 // dirRules are the patterns that one folder's files hold.
 type dirRules struct {
-	ignore *gitignore.Matcher // nil when there are none
-	cached bool               // the folder calls itself a cache or an environment
-	vendor bool               // the folder holds copies of others' code
+	ignore patterns
+	cached bool // the folder calls itself a cache or an environment
+	vendor bool // the folder holds copies of others' code
 }
 
 func newRules(root string) *rules {
@@ -43,10 +41,12 @@ func newRules(root string) *rules {
 			break
 		}
 	}
-	if r.top != root && r.ignored(root, true) {
-		// The repository around it wants to know nothing of this folder; the
-		// user who opened it does, and its own files say what to leave out.
-		r.top = root
+	for dir := root; len(dir) > len(r.top); dir = filepath.Dir(dir) {
+		if r.ignored(dir, true) {
+			// The repository around it wants to know nothing of this folder; the
+			// user who opened it does, and its own files say what to leave out.
+			r.top = root
+		}
 	}
 	return r
 }
@@ -149,13 +149,10 @@ func (r *rules) unlisted(path string) bool {
 // matching line of the nearest one decides, as in git.
 func (r *rules) ignored(path string, isDir bool) bool {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if m := r.of(dir).ignore; m != nil {
+		if list := r.of(dir).ignore; len(list) > 0 {
 			rel := filepath.ToSlash(strings.TrimPrefix(path[len(dir):], "/"))
-			if isDir {
-				rel += "/"
-			}
-			if found := m.MatchDetail(rel); found.Matched {
-				return found.Ignored
+			if ignored, found := list.match(rel, isDir); found {
+				return ignored
 			}
 		}
 		if dir == r.top || len(dir) <= len(r.top) {
@@ -192,10 +189,7 @@ func (r *rules) read(dir string) *dirRules {
 		if err != nil {
 			continue // none, or nothing that could be read as one
 		}
-		if d.ignore == nil {
-			d.ignore = new(gitignore.Matcher)
-		}
-		d.ignore.AddPatterns(data, "")
+		d.ignore = append(d.ignore, parsePatterns(data)...)
 	}
 	if dir != r.root {
 		d.cached = has(dir, "CACHEDIR.TAG") || has(dir, "pyvenv.cfg")
