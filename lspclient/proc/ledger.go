@@ -114,8 +114,12 @@ func (l *ledger) sweep(ctx context.Context) error {
 			continue // ours: another Spawner of this process
 		}
 		deadline := time.Now().Add(2 * time.Second)
+		group := members(e.Child.PID)
 		killed := killRecorded(e, deadline)
-		left := killMarked(e.Mark, deadline)
+		if !killed {
+			group = nil // of a stranger with the same id
+		}
+		left := killMarked(e.Mark, group, deadline)
 		if killed {
 			l.log.Info("killed an orphan of an earlier daemon", "pid", e.Child.PID, "program", e.Program)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -147,24 +148,40 @@ func carries(pid int, want []byte) bool {
 }
 
 // killMarked kills every process that carries the mark until a pass over /proc
-// finds none, and returns how many are left at the deadline.
-func killMarked(mark string, deadline time.Time) (left int) {
+// finds none and those that were found, and the others given, have ended. It
+// returns how many have not at the deadline.
+func killMarked(mark string, others []identity, deadline time.Time) (left int) {
 	want := []byte(MarkVariable + "=" + mark)
 	pause := time.NewTicker(5 * time.Millisecond)
 	defer pause.Stop()
 	for {
 		found := marked(mark)
-		if len(found) == 0 {
-			return 0
-		}
 		for _, pid := range found {
+			if start, err := startOf(pid); err == nil {
+				others = append(others, identity{PID: pid, Start: start})
+			}
 			killVerified(pid, func() bool { return carries(pid, want) })
 		}
+		// A killed process has no environment any more some time before it has ended.
+		others = slices.DeleteFunc(others, func(id identity) bool { return !alive(id) })
+		if len(found) == 0 && len(others) == 0 {
+			return 0
+		}
 		if time.Now().After(deadline) {
-			return len(marked(mark))
+			return max(len(found), len(others))
 		}
 		<-pause.C
 	}
+}
+
+// members returns the processes of the leader's group and its descendants, itself excluded.
+func members(leader int) (ids []identity) {
+	for _, s := range family(leader) {
+		if s.pid != leader && s.state != 'Z' {
+			ids = append(ids, identity{PID: s.pid, Start: s.start})
+		}
+	}
+	return ids
 }
 
 // killVerified holds the process by a descriptor while it is verified, so that

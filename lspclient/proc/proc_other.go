@@ -52,7 +52,9 @@ func startOf(pid int) (string, error) {
 
 func bootID() string { return "" }
 
-func killMarked(string, time.Time) (left int) { return 0 }
+func killMarked(string, []identity, time.Time) (left int) { return 0 }
+
+func members(int) []identity { return nil }
 
 func killRecorded(e entry, _ time.Time) bool {
 	if !alive(e.Child) {

@@ -225,7 +225,9 @@ func (p *Process) run() {
 // wait kills the group while the leader is still a zombie: until it is reaped
 // its id, and so its group's, cannot be given to a stranger.
 func (p *Process) wait(drained <-chan struct{}) {
-	werr := p.reap(awaitExit(p.pid))
+	zombie := awaitExit(p.pid)
+	others := members(p.pid)
+	werr := p.reap(zombie)
 	p.status = statusOf(p.cmd.ProcessState, werr)
 	p.status.Asked = p.asked.Load()
 	p.status.Lived = time.Since(p.started)
@@ -239,7 +241,7 @@ func (p *Process) wait(drained <-chan struct{}) {
 	if p.stderr != nil {
 		_ = p.stderr.SetReadDeadline(held)
 	}
-	if left := killMarked(p.mark, time.Now().Add(p.grace)); left > 0 {
+	if left := killMarked(p.mark, others, time.Now().Add(p.grace)); left > 0 {
 		p.spawner.log.Warn("descendants of a child could not be killed", "pid", p.pid, "left", left)
 	}
 	<-drained
