@@ -161,7 +161,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	d.pipeline = transact.New(transact.Options{
-		Edit: d.engine, Validate: d.validator, Log: o.Log,
+		Edit: d.engine, Validate: d.validator, Log: o.Log, Owner: d.owner,
 		Timeout: time.Duration(cfg.Validate.EditTimeoutSeconds) * time.Second,
 	})
 	d.methods = d.bind()
@@ -216,6 +216,14 @@ func (d *Daemon) shutdown() error {
 		d.log.Warn("servers did not stop in time and were killed", "error", serr)
 	}
 	return errors.Join(err, d.workspaces.closeAll())
+}
+
+// owner names the client that has a document open.
+func (d *Daemon) owner(id string) string {
+	if c, ok := d.server.Client(id); ok {
+		return c.Name
+	}
+	return id
 }
 
 // closed drops what a connection leaves: its buffers and its subscriptions.

@@ -265,47 +265,28 @@ func TestErrorsOfClients(t *testing.T) {
 	})
 }
 
-// TestErrorsOfBuilds renames what only an assembler file refers to: the server
-// and the compiler agree, vet does not.
+// TestErrorsOfBuilds gives a method a name whose signature vet knows better: the
+// compiler and the language have nothing against it.
 func TestErrorsOfBuilds(t *testing.T) {
-	dir := files(t, `
--- go.mod --
-module example.com/asm
-
-go 1.24
--- add.go --
-package asm
-
-// Add is written in assembler.
-func Add(a, b int64) int64
-
-// Twice uses it.
-func Twice(a int64) int64 { return Add(a, a) }
--- add_amd64.s --
-#include "textflag.h"
-
-TEXT ·Add(SB), NOSPLIT, $0-24
-	MOVQ a+0(FP), AX
-	ADDQ b+8(FP), AX
-	MOVQ AX, ret+16(FP)
-	RET
--- add_arm64.s --
-#include "textflag.h"
-
-TEXT ·Add(SB), NOSPLIT, $0-24
-	MOVD a+0(FP), R0
-	MOVD b+8(FP), R1
-	ADD R1, R0
-	MOVD R0, ret+16(FP)
-	RET
-`)
+	dir := files(t, shop)
 	builds(t, dir)
 	w := newWorld(t, dir)
 	before := snapshot(t, dir)
-	got := refused(t, w.call(t, "aura_rename_symbol", rename("Add", "Plus"), nil), api.ValidationFailed)
-	if text := encode(t, got); !strings.Contains(text, "newErrors") || !strings.Contains(text, "rolledBack") {
+	got := refused(t, w.call(t, "aura_rename_symbol", rename("Order.Total", "MarshalJSON"), nil), api.ValidationFailed)
+	if text := encode(t, got); !strings.Contains(text, "newErrors") || !strings.Contains(text, "rolledBack") || !strings.Contains(text, "order.go") {
 		t.Errorf("no details of the validation: %s", text)
 	}
 	unchanged(t, dir, before)
 	builds(t, dir)
+
+	// Who wants it all the same gets it, with the errors.
+	params := rename("Order.Total", "MarshalJSON")
+	params["rollbackOnError"] = false
+	var done api.EditResult
+	w.must(t, "aura_rename_symbol", params, &done)
+	if done.Validation == nil || done.Validation.Success || len(done.Validation.NewErrors) == 0 {
+		t.Errorf("the errors are not told: %+v", done.Validation)
+	}
+	w.must(t, "aura_undo", map[string]any{"undoToken": done.UndoToken}, nil)
+	unchanged(t, dir, before)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/auralsp/aura/lspclient/lsptest"
 )
 
 // scratch is the folder of this test run; see TestMain.
@@ -40,6 +42,7 @@ var programs = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	lsptest.Main()
 	code := m.Run()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {

@@ -175,6 +175,21 @@ func (s *Server) Stats() Stats {
 	}
 }
 
+// Client returns a connected client by its id.
+func (s *Server) Client(id string) (client Client, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.mu.Lock()
+		client = c.client
+		c.mu.Unlock()
+		if client.ID == id {
+			return client, true
+		}
+	}
+	return Client{}, false
+}
+
 // checkSocket is how often Serve looks whether clients still find the socket.
 const checkSocket = 10 * time.Second
 

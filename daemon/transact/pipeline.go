@@ -19,6 +19,9 @@ type Options struct {
 	Validate *validate.Validator
 	Timeout  time.Duration // of the checks of one edit; 0 means validate.DefaultTimeout
 	Log      *slog.Logger  // nil discards
+	// Owner names, for people, the client to whom a buffer belongs; nil takes
+	// the view's own word.
+	Owner func(owner string) string
 }
 
 // Pipeline runs changes. It may be used by many goroutines.
@@ -28,6 +31,7 @@ type Pipeline struct {
 	timeout  time.Duration
 	log      *slog.Logger
 	gates    *gates
+	owner    func(string) string
 }
 
 // New makes a Pipeline.
@@ -35,7 +39,10 @@ func New(o Options) *Pipeline {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Pipeline{edit: o.Edit, validate: o.Validate, timeout: o.Timeout, log: o.Log, gates: newGates()}
+	if o.Owner == nil {
+		o.Owner = func(owner string) string { return owner }
+	}
+	return &Pipeline{edit: o.Edit, validate: o.Validate, timeout: o.Timeout, log: o.Log, gates: newGates(), owner: o.Owner}
 }
 
 // Request is a change to be made.

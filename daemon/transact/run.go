@@ -143,7 +143,7 @@ func (r *run) admit(ctx context.Context) error {
 			touched[path] = true
 		}
 	}
-	if err := unsavedIn(r.req.View, touched); err != nil {
+	if err := r.unsavedIn(r.req.View, touched); err != nil {
 		return err
 	}
 	notes, err := repository(ctx, r.root, r.files, r.draft.Generated)
@@ -152,11 +152,11 @@ func (r *run) admit(ctx context.Context) error {
 }
 
 // unsavedIn refuses to change files whose latest text is only in an editor.
-func unsavedIn(v *view.View, touched map[string]bool) error {
+func (p *Pipeline) unsavedIn(v *view.View, touched map[string]bool) error {
 	var open []unsaved
 	for _, doc := range v.Buffers() {
 		if doc.Dirty && (touched[doc.Path] || touched[doc.Real]) {
-			open = append(open, unsaved{relative(v.Root(), doc.Path), doc.Owner})
+			open = append(open, unsaved{relative(v.Root(), doc.Path), p.owner(doc.Owner)})
 		}
 	}
 	if len(open) == 0 {

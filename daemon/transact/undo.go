@@ -100,7 +100,7 @@ func (p *Pipeline) unsavedByToken(ctx context.Context, req UndoRequest) error {
 				touched[filepath.Join(root, f.NewPath)] = true
 			}
 		}
-		return unsavedIn(req.View, touched)
+		return p.unsavedIn(req.View, touched)
 	}
 	return nil // the journal says why there is no such change
 }

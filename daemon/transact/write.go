@@ -174,7 +174,7 @@ func (r *run) readSet(ctx context.Context) (map[string]text.Hash, error) {
 		}
 		if read != doc.Hash {
 			return nil, api.Errorf(api.StaleContent, "%s was edited in %s while the change was planned: run the operation again",
-				relative(r.root, doc.Path), doc.Owner)
+				relative(r.root, doc.Path), r.owner(doc.Owner))
 		}
 		delete(base, doc.Path)
 	}
