@@ -45,7 +45,7 @@ func (a *Adapter) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Pr
 				if err != nil {
 					return nil, fmt.Errorf("vet %s: %w", dir, err)
 				}
-				dirs = append(dirs, "./"+filepath.ToSlash(rel))
+				dirs = append(dirs, relativeFolder(filepath.ToSlash(rel)))
 			}
 		}
 		if len(dirs) > 0 {
@@ -75,10 +75,7 @@ func units(p adapters.Project) []unit {
 			if err != nil {
 				continue
 			}
-			u.patterns = append(u.patterns, path.Join("./", filepath.ToSlash(rel))+"/...")
-			if last := len(u.patterns) - 1; !strings.HasPrefix(u.patterns[last], ".") {
-				u.patterns[last] = "./" + u.patterns[last]
-			}
+			u.patterns = append(u.patterns, relativeFolder(filepath.ToSlash(rel))+"/...")
 		}
 		if len(u.patterns) == 0 {
 			u.patterns = []string{"./..."}
@@ -103,6 +100,15 @@ func units(p adapters.Project) []unit {
 	return []unit{{dir: p.Root, members: []string{p.Root}, patterns: []string{"./..."}}}
 }
 
+// relativeFolder writes a relative path as the go command wants it: one that
+// does not begin with a dot is an import path.
+func relativeFolder(dir string) string {
+	if dir == "." || dir == ".." || strings.HasPrefix(dir, "../") {
+		return dir
+	}
+	return "./" + dir
+}
+
 func (u unit) holds(dir string) bool {
 	return slices.ContainsFunc(u.members, func(m string) bool { return within(m, dir) }) &&
 		!slices.ContainsFunc(u.others, func(m string) bool { return within(m, dir) })
@@ -112,7 +118,7 @@ func check(name string, u unit, argv []string) adapters.Check {
 	return adapters.Check{
 		Name: name, Argv: argv, Env: u.env, Dir: u.dir, Stale: adapters.ByContent,
 		Install: "install the Go toolchain (https://go.dev/dl) and put its bin folder into PATH",
-		Parse: func(output []byte, exit int) ([]adapters.Problem, error) { return problems(u.dir, output, exit), nil },
+		Parse:   func(output []byte, exit int) ([]adapters.Problem, error) { return problems(u.dir, output, exit), nil },
 	}
 }
 

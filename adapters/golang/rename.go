@@ -33,7 +33,6 @@ type renamer struct {
 	edits    *recipe.Edits
 	sources  map[string]*source
 	holders  []string // files of the workspace that hold the name as a word
-	unseen   []string
 	warnings []string
 }
 
@@ -273,7 +272,6 @@ func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
 		Old:      adapters.Marks{Path: r.sym.Path, Offset: r.sym.NameSpan.Start},
 		New:      adapters.Marks{Path: target, Offset: offset},
 		Warnings: r.warnings,
-		Unseen:   r.unseen,
 	}
 	after, err := r.b.With(set)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/auralsp/aura/adapters"
@@ -77,7 +76,6 @@ func (r *renamer) unbuilt(ctx context.Context) error {
 			r.edits.Add(src.path, s, r.in.NewName)
 		}
 		if len(followed) > 0 {
-			r.unseen = append(r.unseen, src.path)
 			r.warn("%s is not part of the build here (%s); %s there was followed by its syntax and not checked",
 				r.relative(src.path), condition(src), r.sym.Name)
 		}
@@ -176,15 +174,10 @@ func (r *renamer) assembly(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n := 0
 		for _, at := range text.Words(content, r.sym.Name) {
-			if strings.HasSuffix(string(content[:at]), "·") {
+			if bytes.HasSuffix(content[:at], []byte("·")) {
 				r.edits.Add(path, graph.Span{Start: at, End: at + len(r.sym.Name)}, r.in.NewName)
-				n++
 			}
-		}
-		if n > 0 {
-			r.unseen = append(r.unseen, path)
 		}
 	}
 	return nil

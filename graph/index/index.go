@@ -37,6 +37,7 @@ type ReadFunc func(ctx context.Context, path string) ([]byte, Hash, error)
 // Index is a graph.Reader over the files it was refreshed with. It is safe for
 // concurrent use.
 type Index struct {
+	turn   sync.Mutex   // held by Refresh and Drop, so that an older text cannot replace a newer one
 	mu     sync.RWMutex // guards what follows
 	files  map[string]*file
 	names  map[string][]ref // by bare name
@@ -76,6 +77,8 @@ func New() *Index {
 // are the same is not parsed again. A file that cannot be read or parsed loses
 // its symbols and is listed by Failed. The error is that of ctx.
 func (x *Index) Refresh(ctx context.Context, sources []Source, read ReadFunc) error {
+	x.turn.Lock()
+	defer x.turn.Unlock()
 	work := make(chan Source)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), max(len(sources), 1)) {
@@ -124,6 +127,8 @@ func (x *Index) refresh(ctx context.Context, s Source, read ReadFunc) {
 
 // Drop forgets files.
 func (x *Index) Drop(paths ...string) {
+	x.turn.Lock()
+	defer x.turn.Unlock()
 	for _, p := range paths {
 		x.replace(p, nil, nil)
 	}

@@ -1,0 +1,212 @@
+package index_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/index"
+	"github.com/auralsp/aura/graph/syntax"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// disk is a set of files in which each word declares a symbol, one that begins
+// with "_" a local one.
+type disk struct {
+	mu     sync.Mutex
+	files  map[string]string
+	parsed int
+	spec   *syntax.Spec
+}
+
+func newDisk() *disk {
+	d := &disk{files: map[string]string{}}
+	d.spec = &syntax.Spec{Parse: func(path string, content []byte) (*syntax.Tree, error) {
+		d.mu.Lock()
+		d.parsed++
+		d.mu.Unlock()
+		if strings.Contains(string(content), "broken") {
+			return nil, errors.New("broken")
+		}
+		t := &syntax.Tree{Path: path}
+		at := 0
+		for _, w := range strings.Split(string(content), " ") {
+			s := graph.Span{Start: at, End: at + len(w)}
+			t.Symbols = append(t.Symbols, graph.Symbol{Name: w, Qualified: w, Path: path, NameSpan: s, Decl: s, Local: strings.HasPrefix(w, "_")})
+			at = s.End + 1
+		}
+		return t, nil
+	}}
+	return d
+}
+
+func (d *disk) read(_ context.Context, path string) ([]byte, index.Hash, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	text, ok := d.files[path]
+	if !ok {
+		return nil, index.Hash{}, fs.ErrNotExist
+	}
+	return []byte(text), sha256.Sum256([]byte(text)), nil
+}
+
+func (d *disk) refresh(t *testing.T, x *index.Index, paths ...string) {
+	t.Helper()
+	var list []index.Source
+	for _, p := range paths {
+		list = append(list, index.Source{Path: p, Spec: d.spec, Place: syntax.Place{Language: "w", Project: "."}})
+	}
+	if err := x.Refresh(t.Context(), list, d.read); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func places(t *testing.T, x *index.Index, name string) []string {
+	t.Helper()
+	list, err := x.ByName(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{}
+	for _, s := range list {
+		out = append(out, fmt.Sprintf("%s:%d", s.Path, s.NameSpan.Start))
+		byID, err := x.ByID(t.Context(), s.ID)
+		if err != nil || len(byID) == 0 {
+			t.Errorf("%s is not found by its id %s: %v", name, s.ID, err)
+		}
+	}
+	return out
+}
+
+func TestRefresh(t *testing.T) {
+	d, x := newDisk(), index.New()
+	d.files = map[string]string{"/a": "one two one", "/b": "two three", "/c": "broken"}
+	d.refresh(t, x, "/a", "/b", "/c", "/gone")
+	if diff := cmp.Diff([]string{"/a:0", "/a:8"}, places(t, x, "one")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"/a:4", "/b:0"}, places(t, x, "two")); diff != "" {
+		t.Error(diff)
+	}
+	if f := x.Failed(); len(f) != 1 || f["/c"] == nil {
+		t.Errorf("failed: %v", f)
+	}
+	if diff := cmp.Diff([]string{"/a", "/b"}, x.Paths()); diff != "" {
+		t.Error(diff)
+	}
+
+	before := d.parsed
+	d.refresh(t, x, "/a", "/b")
+	if d.parsed != before {
+		t.Errorf("%d files were parsed again without a change", d.parsed-before)
+	}
+	d.files["/a"], d.files["/c"] = "three", "whole"
+	delete(d.files, "/b")
+	d.refresh(t, x, "/a", "/b", "/c")
+	for name, want := range map[string][]string{"one": {}, "two": {}, "three": {"/a:0"}, "whole": {"/c:0"}} {
+		if diff := cmp.Diff(want, places(t, x, name)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if len(x.Failed()) != 0 || x.Len() != 2 {
+		t.Errorf("failed %v, %d symbols", x.Failed(), x.Len())
+	}
+	x.Drop("/a", "/c")
+	if x.Len() != 0 || len(places(t, x, "three")) != 0 {
+		t.Error("dropped files are still known")
+	}
+}
+
+func TestInFile(t *testing.T) {
+	d, x := newDisk(), index.New()
+	d.files["/a"] = "b a"
+	d.refresh(t, x, "/a")
+	list, err := x.InFile(t.Context(), "/a")
+	if err != nil || len(list) != 2 || list[0].Name != "b" {
+		t.Fatalf("%v, %v", list, err)
+	}
+	list[0].Name = "changed by the caller"
+	if again, err := x.InFile(t.Context(), "/a"); err != nil || again[0].Name != "b" {
+		t.Errorf("the index holds what a caller wrote: %v, %v", again, err)
+	}
+	if none, err := x.InFile(t.Context(), "/none"); err != nil || none != nil {
+		t.Errorf("%v, %v", none, err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	d, x := newDisk(), index.New()
+	d.files["/a"] = "Command Commands Comment _Command Run runner command"
+	d.refresh(t, x, "/a")
+	for _, c := range []struct {
+		name  string
+		limit int
+		want  []string
+	}{
+		{"Comand", 10, []string{"Command", "command", "Commands", "Comment"}},
+		{"Comamnd", 2, []string{"Command", "command"}},
+		{"Run", 1, []string{"Run"}},
+		{"Rum", 0, []string{}},
+		{"Entirely", 10, []string{}},
+	} {
+		got, err := x.Names(t.Context(), c.name, c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+func TestConcurrentRefresh(t *testing.T) {
+	d, x := newDisk(), index.New()
+	paths := []string{"/a", "/b", "/c", "/d"}
+	for _, p := range paths {
+		d.files[p] = "one"
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for n := range 50 {
+				d.mu.Lock()
+				d.files[paths[(i+n)%4]] = strings.Repeat("one ", n) + "one"
+				d.mu.Unlock()
+				d.refresh(t, x, paths...)
+				if _, err := x.ByName(t.Context(), "one"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	d.refresh(t, x, paths...)
+	want := 0
+	for _, text := range d.files {
+		want += len(strings.Split(text, " "))
+	}
+	if got := len(places(t, x, "one")); got != want || x.Len() != want {
+		t.Errorf("%d by name, %d in all, want %d", got, x.Len(), want)
+	}
+}
+
+func TestRefreshCancelled(t *testing.T) {
+	d, x := newDisk(), index.New()
+	d.files["/a"] = "one"
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := x.Refresh(ctx, []index.Source{{Path: "/a", Spec: d.spec}}, d.read)
+	if !errors.Is(err, context.Canceled) || x.Len() != 0 {
+		t.Errorf("%v, %d symbols", err, x.Len())
+	}
+}
