@@ -138,7 +138,7 @@ func (a *app) say(answer any, text string) error {
 
 func (a *app) versionCommand() *cobra.Command {
 	return command("version", "Versions of this program and of the daemon that runs", "Other", func(cmd *cobra.Command, _ []string) error {
-		out := map[string]any{"version": version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "protocolVersion": api.ProtocolVersion}
+		out := map[string]any{"version": version, "goVersion": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "protocolVersion": api.ProtocolVersion}
 		text := fmt.Sprintf("auractl %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		c, s, err := a.running(cmd.Context())
 		switch {

@@ -126,7 +126,7 @@ func (d *dialer) start(ctx context.Context) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		if !absent(err) {
+		if !absent(err) && ctx.Err() == nil {
 			return nil, err
 		}
 		if err := p.ended(); err != nil {
@@ -134,7 +134,7 @@ func (d *dialer) start(ctx context.Context) (net.Conn, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s does not accept connections: %w%s", program, ctx.Err(), p.said())
+			return nil, fmt.Errorf("%s was started and does not accept connections: %w%s", program, ctx.Err(), p.said())
 		case <-poll.C:
 		}
 	}
