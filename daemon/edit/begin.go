@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -298,6 +299,9 @@ func (t *Tx) taken(h *handles, st *step, removed map[string]uint64) (bool, error
 	}
 	if err != nil {
 		return false, err
+	}
+	if info.Type == Directory && slices.Contains(t.in.rmdirs, st.path) {
+		return false, nil // it goes first
 	}
 	for other, ino := range removed {
 		if ino == info.Ino && foldEqual(other, st.path) {

@@ -134,6 +134,11 @@ func collect(byPath map[string]*sides) ([]*step, error) {
 	slices.SortFunc(list, func(a, b *step) int { return strings.Compare(a.path, b.path) })
 	for i, st := range list {
 		st.slot = uint32(i)
+		if under := st.place.under; under != "" {
+			if s := byPath[under]; s == nil || !s.before || s.after {
+				return nil, api.Errorf(api.InvalidArgument, "%s cannot be made: %s is a file, not a folder", st.path, under)
+			}
+		}
 	}
 	return list, nil
 }

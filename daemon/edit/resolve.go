@@ -50,6 +50,8 @@ type place struct {
 	exists  bool
 	missing []string
 	linked  bool // the path's last part was a symbolic link to it
+	// under is a file where the path needs a folder: the plan must remove it.
+	under string
 }
 
 // resolve follows rel from the root through symbolic links, never out of the
@@ -107,7 +109,8 @@ func (w *workspace) resolve(h *handles, given, rel string) (*place, error) {
 			rest = append(strings.Split(target, "/"), rest...)
 			continue
 		case len(rest) > 0 && info.Type != Directory:
-			return nil, &fs.PathError{Op: "resolve", Path: rel, Err: syscall.ENOTDIR}
+			p.under = path.Join(at, part)
+			return p.missingFrom(at, part, rest)
 		}
 		at = path.Join(at, part)
 		p.info, p.exists = info, true
