@@ -43,9 +43,9 @@ func (d *driver) Observe(e adapters.Event) adapters.Readiness {
 	r := adapters.Readiness{Progress: d.moves}
 	switch {
 	case !d.begun:
-		r.State, r.Waiting = adapters.Loading, "gopls is starting"
+		r.State, r.Waiting = adapters.Loading, "starting"
 	case len(d.loading) > 0:
-		r.State, r.Waiting = adapters.Loading, "gopls is loading packages"
+		r.State, r.Waiting = adapters.Loading, "loading packages"
 	case d.failed != "":
 		r.State, r.Waiting = adapters.Broken, d.failed
 	default:
