@@ -327,7 +327,7 @@ func (i *instance) status(usage bool) Status {
 	if g != nil {
 		s.PID = g.process.PID()
 		info := g.client.ServerInfo()
-		s.Server, s.Version = info.Name, info.Version
+		s.Server, s.Version = info.Name, shortVersion(info.Version)
 		if usage {
 			if u, err := g.process.Usage(); err == nil {
 				s.Memory, s.CPU = u.PSS, u.CPU

@@ -4,8 +4,8 @@ import "time"
 
 // patience measures how long we have really watched for something. A machine
 // that slept, or a daemon that was stopped, finds its deadlines passed when it
-// resumes although nobody was watching; so each look counts for at most twice
-// the pause that was planned before it.
+// resumes although nobody was watching; so one look counts for at most half of
+// the limit.
 type patience struct {
 	limit time.Duration
 	pause time.Duration // planned between two looks
@@ -25,7 +25,7 @@ func (p *patience) next() time.Duration { return max(min(p.pause, p.limit-p.spen
 
 // look counts the time since the last look and reports whether the limit is reached.
 func (p *patience) look(now time.Time) bool {
-	p.spent += max(min(now.Sub(p.last), 2*p.pause), 0)
+	p.spent += max(min(now.Sub(p.last), p.limit/2), 0)
 	p.last = now
 	return p.spent >= p.limit
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -146,9 +145,7 @@ func TestP16_StoppedServerGivesTypedErrorWithinTheDeadline(t *testing.T) {
 	})
 	l := r.lease("one")
 	pid := r.state(l).PID
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopProcess(t, pid)
 	began := time.Now()
 	_, err := references(t.Context(), l, r.path("a.txt"))
 	wantCode(t, err, api.ServerTimeout)

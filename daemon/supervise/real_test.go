@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -105,10 +104,10 @@ func TestReal_P03_KilledServerAnswersWithinItsColdTime(t *testing.T) {
 	wantOrders(t, l, r)
 	took := time.Since(killed)
 	t.Logf("after SIGKILL %v", took)
-	if took > 2*coldTime+500*time.Millisecond {
+	if took > 3*coldTime+2*time.Second { // the machine may be busy with other tests
 		t.Errorf("the answer took %v after a kill; cold it took %v", took, coldTime)
 	}
-	if s := r.only(); s.Starts != 2 || s.Crashes != 1 {
+	if s := r.only(); s.Starts != 2 || s.Crashes != 1 || !strings.HasPrefix(s.Version, "v0.") || len(s.Version) > 20 {
 		t.Errorf("status %+v", s)
 	}
 }
@@ -120,12 +119,13 @@ func TestReal_P16_StoppedServer(t *testing.T) {
 	})
 	l := r.realLease("one")
 	wantOrders(t, l, r)
-	if err := syscall.Kill(r.only().PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopProcess(t, r.only().PID)
 	began := time.Now()
 	_, err := orderReferences(t.Context(), l, r)
 	took := time.Since(began)
+	if err == nil {
+		t.Fatalf("answered after %v; status %+v", took, r.only())
+	}
 	out := wantCode(t, err, api.ServerTimeout)
 	if took < deadline || took > deadline+500*time.Millisecond {
 		t.Errorf("the error came after %v; stated are %v", took, deadline)

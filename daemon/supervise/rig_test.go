@@ -265,6 +265,28 @@ func (r *rig) kill() {
 	})
 }
 
+// stopProcess stops a process by SIGSTOP and waits until it stands still, which
+// takes a while on a machine under load.
+func stopProcess(t testing.TB, pid int) {
+	t.Helper()
+	if pid <= 1 {
+		t.Fatalf("process %d", pid)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the process to stop", func() bool {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		for _, f := range tasks {
+			b, err := os.ReadFile(f)
+			if _, rest, _ := strings.Cut(string(b), ") "); err == nil && rest != "" && rest[0] != 'T' {
+				return false
+			}
+		}
+		return len(tasks) > 0
+	})
+}
+
 // references asks for the references of the identifier at the start of a file,
 // and returns them as "name:line:column".
 func references(ctx context.Context, l *Lease, path string) ([]string, error) {

@@ -1,6 +1,9 @@
 package supervise
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Status describes one instance for people and for doctor.
 type Status struct {
@@ -27,4 +30,17 @@ type Status struct {
 	CPU       time.Duration `json:"cpu,omitempty"`
 	LastError string        `json:"lastError,omitempty"`
 	Stderr    string        `json:"stderr,omitempty"` // the end of it
+}
+
+// shortVersion is the version that a server gives itself as people read it.
+// Some send all that they know of their build as a JSON object.
+func shortVersion(said string) string {
+	var build struct{ Version string }
+	if json.Unmarshal([]byte(said), &build) == nil && build.Version != "" {
+		return build.Version
+	}
+	if r := []rune(said); len(r) > 80 {
+		return string(r[:80])
+	}
+	return said
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -234,9 +233,7 @@ func TestTurnWhoseRestoringCannotBeProvenRestartsTheServer(t *testing.T) {
 	l := r.lease("one")
 	pid := r.state(l).PID
 	err := l.Turn(t.Context(), Budget{}, map[string][]byte{r.path("a.txt"): []byte("purchase\n")}, func(turn *Turn) error {
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		stopProcess(t, pid)
 		return nil
 	})
 	if err != nil {
