@@ -254,20 +254,23 @@ func (g *generation) restore(ctx context.Context, paths []string) error {
 	return g.proveRestored(ctx, proof)
 }
 
-// proveRestored asks something behind the restored text: servers take
+// proveRestored asks something cheap behind the restored text: servers take
 // notifications in order, so that the answer proves that they were taken. What
 // a server pushes is waited for until it has fallen silent.
 func (g *generation) proveRestored(ctx context.Context, path string) error {
-	if path != "" && g.pulls() {
+	if g.cheap().Method != "" {
+		if err := g.ping(ctx); err != nil {
+			return err
+		}
+	} else if path != "" && g.pulls() {
 		_, err := g.client.PullDiagnostics(ctx, path)
 		var refused *lspclient.CallError
-		if err == nil || errors.As(err, &refused) {
-			return nil
+		if err != nil && !errors.As(err, &refused) {
+			return err
 		}
-		return err
 	}
-	if err := g.ping(ctx); err != nil {
-		return err
+	if g.pulls() {
+		return nil
 	}
 	return g.quiet(ctx, time.Now())
 }

@@ -143,12 +143,17 @@ func (g *generation) probe(limit time.Duration) {
 	}
 }
 
-// ping asks the driver's probe. A refusal is an answer, too.
-func (g *generation) ping(ctx context.Context) error {
-	probe := ask(g, func(d adapters.Driver) (m adapters.Message) {
+// cheap is the driver's request with a known answer; without one its method is empty.
+func (g *generation) cheap() adapters.Message {
+	return ask(g, func(d adapters.Driver) (m adapters.Message) {
 		m.Method, m.Params = d.Probe()
 		return m
 	})
+}
+
+// ping asks the driver's probe. A refusal is an answer, too.
+func (g *generation) ping(ctx context.Context) error {
+	probe := g.cheap()
 	if probe.Method == "" {
 		return nil
 	}
