@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (a *app) commands(args []string) *cobra.Command {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{commandPath(cmd), err.Error()}
+		return &usageError{commandPath(cmd), flagError(err)}
 	})
 	root.SetHelpFunc(a.help)
 	root.SetHelpCommand(&cobra.Command{
@@ -81,6 +82,19 @@ func commandName(args []string) string {
 		return ""
 	}
 	return args[0]
+}
+
+// flagError says what a flag's value must be, in place of how it was parsed.
+func flagError(err error) string {
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return err.Error()
+	}
+	want := map[string]string{"int": "a whole number", "bool": "true or false", "duration": "a time such as 30s or 2m"}[value.GetFlag().Value.Type()]
+	if want == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s must be %s, not %q", value.GetFlag().Name, want, value.GetValue())
 }
 
 func unknownCommand(root *cobra.Command, name string) error {
@@ -130,6 +144,11 @@ func (a *app) specCommand(spec api.Spec) *cobra.Command {
 		Annotations: map[string]string{"group": spec.Group, "spec": spec.Name},
 	}
 	addFlags(cmd.Flags(), spec)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if enum := f.Annotations["enum"]; len(enum) > 0 {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(enum, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
 	var last bool
 	if spec.Name == "undo" {
 		cmd.Flags().BoolVar(&last, "last", false, "undo the newest change that can be undone")
@@ -326,10 +345,17 @@ func localCheck(spec api.Spec, cmd *cobra.Command, params map[string]any) error 
 	if err != nil {
 		return err
 	}
-	if _, err = api.Decode(spec, raw); err != nil {
-		return &usageError{commandPath(cmd), asError(err).Message}
+	_, err = api.Decode(spec, raw)
+	if err == nil {
+		return nil
 	}
-	return nil
+	message := asError(err).Message
+	for _, f := range api.Fields(spec.Input) { // a person knows the flag, not the field
+		if rest, ok := strings.CutPrefix(message, f.Name+" "); ok && cmd.Flags().Lookup(kebab(f.Name)) != nil {
+			message = "--" + kebab(f.Name) + " " + rest
+		}
+	}
+	return &usageError{commandPath(cmd), message}
 }
 
 // lastToken looks up the newest change that can be undone.

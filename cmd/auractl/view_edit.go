@@ -17,7 +17,11 @@ func (a *app) viewEdit(p *page, r api.EditResult) {
 		for _, c := range r.Changes {
 			a.diff(p, c)
 		}
-		p.notes = append(p.notes, fmt.Sprintf("%s in %s; nothing was written", plural(max(r.ChangesApplied, hunks(r.Changes)), "change"), plural(len(r.Changes), "file")))
+		n := r.ChangesApplied
+		if n == 0 {
+			n = hunks(r.Changes)
+		}
+		p.notes = append(p.notes, fmt.Sprintf("%s in %s; nothing was written", plural(n, "change"), plural(len(r.Changes), "file")))
 	} else {
 		a.done(p, r)
 	}
