@@ -94,3 +94,11 @@ func TestConfigurationAnswersAsManyAsAsked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestConfigurationOfNobody(t *testing.T) {
+	_, server := start(t, lsptest.Config{}, lspclient.Options{})
+	got := server.Ask(testContext(t), "workspace/configuration", json.RawMessage(`{"items":[{"section":"a"},{}]}`))
+	if string(got) != "[null,null]" {
+		t.Errorf("answered %s", got)
+	}
+}

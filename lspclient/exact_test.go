@@ -15,7 +15,7 @@ func TestL04_EditsThatAreNotUnicode(t *testing.T) {
 	cases := map[string]bool{ // JSON of the new text, and whether it is taken
 		`"plain"`: true, `"🙂"`: true, `"\ud83d\ude42"`: true, `"\uD83D\uDE42"`: true, `"a\u0000b"`: true, `"\\ud800"`: true, `"\\\\ud800"`: true,
 		`"\ufffd"`: true, `"\u2028"`: true, `""`: true,
-		`"\ud800"`: false, `"\ude42"`: false, `"\ud83d\ud83d\ude42"`: false, `"\ud83d\n"`: false, `"\\\ud800"`: false, `"\ud83dx"`: false,
+		`"\ud800"`: false, `"\ude42"`: false, `"\ude42\ude42"`: false, `"\ud83d\ud83d\ude42"`: false, `"\ud83d\n"`: false, `"\\\ud800"`: false, `"\ud83dx"`: false,
 		"\"\xff\"": false, "\"\xed\xa0\x80\"": false,
 	}
 	for text, ok := range cases {

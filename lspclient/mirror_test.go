@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -163,9 +164,18 @@ func TestIncrementalChanges(t *testing.T) {
 	}
 }
 
+// yielding lets others run in the middle of what its owner does.
+type yielding struct{}
+
+func (yielding) Write(p []byte) (int, error) {
+	runtime.Gosched()
+	return len(p), nil
+}
+
 func TestL10_ManyWritersOneOrder(t *testing.T) {
 	for _, full := range []bool{true, false} {
-		client, _ := start(t, lsptest.Config{FullSync: full}, lspclient.Options{})
+		// The trace is written while a message is on its way to the queue.
+		client, _ := start(t, lsptest.Config{FullSync: full}, lspclient.Options{Trace: yielding{}})
 		ctx := testContext(t)
 		paths := []string{"/a", "/b", "/c"}
 		var wg sync.WaitGroup

@@ -303,6 +303,58 @@ func TestL11_CancelAndReplyRace(t *testing.T) {
 	}
 }
 
+func TestCancelIsSent(t *testing.T) {
+	c, p := connect(t, wire.Options{})
+	ctx, cancel := context.WithCancelCause(deadline(t))
+	why := errors.New("the caller left")
+	done := make(chan error, 1)
+	go func() { done <- c.Call(ctx, "m", nil, nil) }()
+	call := p.next()
+	cancel(why)
+	if err := <-done; !errors.Is(err, why) || !strings.HasPrefix(err.Error(), "m: ") {
+		t.Errorf("error is %v", err)
+	}
+	id, _ := call.ID.Number()
+	if m := p.next(); m.Method != "$/cancelRequest" || string(m.Params) != fmt.Sprintf(`{"id":%d}`, id) {
+		t.Errorf("after the call the peer reads %s %s", m.Method, m.Params)
+	}
+	if s := c.Stats(); s.Abandoned != 1 {
+		t.Errorf("%d calls are abandoned, want 1", s.Abandoned)
+	}
+	p.send(reply(int(id), "1"))
+	until(t, "the late answer is counted", func() bool { return c.Stats().Late == 1 && c.Stats().Abandoned == 0 })
+}
+
+func TestAnswerThatArrivedBeforeTheEndIsDelivered(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	c, p := connect(t, wire.Options{Handler: hooks{event: func(e wire.Event) {
+		if e.Kind == wire.Notification {
+			close(entered)
+			<-release
+		}
+	}}})
+	p.run(func() {
+		m := p.next()
+		id, _ := m.ID.Number()
+		p.send(notification("n", "1"), reply(int(id), `"mine"`))
+		p.Close()
+	})
+	done := make(chan error, 1)
+	var got string
+	go func() { done <- c.Call(deadline(t), "m", nil, &got) }()
+	<-entered
+	<-c.Done()
+	select {
+	case err := <-done:
+		t.Errorf("the call returned before the notification was handled: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(release)
+	if err := <-done; err != nil || got != "mine" {
+		t.Errorf("answer is %q, %v", got, err)
+	}
+}
+
 func TestTrace(t *testing.T) {
 	var trace buffer
 	c, p := connect(t, wire.Options{Trace: &trace})

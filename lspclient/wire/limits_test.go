@@ -122,25 +122,43 @@ func TestP08_BothPipesFull(t *testing.T) {
 	}
 }
 
-func TestPeerClosesItsInput(t *testing.T) {
-	c, p := connect(t, wire.Options{})
-	ctx := deadline(t)
-	if err := p.in.Close(); err != nil {
-		t.Fatal(err)
+func TestPeerDiesWithALastWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		last := &lastWord{halfClosed: halfClosed{closed: make(chan struct{}), err: errors.New("broken pipe")}, word: frame(ping)}
+		c := wire.Start(last, wire.Options{Handler: hooks{}})
+		if err := c.Call(t.Context(), "m", nil, nil); !errors.Is(err, io.EOF) {
+			t.Errorf("a call returns %v", err)
+		}
+		if err := c.Err(); !errors.Is(err, io.EOF) {
+			t.Errorf("the connection ended by %v, not by the peer's end", err)
+		}
+		if s := c.Stats(); s.Received != 1 {
+			t.Errorf("received %d messages, want the last one", s.Received)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lastWord takes no writes, and says something a little later before it ends.
+type lastWord struct {
+	halfClosed
+	word string
+}
+
+func (l *lastWord) Read(p []byte) (int, error) {
+	select {
+	case <-l.closed:
+		return 0, io.ErrClosedPipe
+	case <-time.After(100 * time.Millisecond):
 	}
-	// It dies a little later, with a last word.
-	err := c.Notify(ctx, "m", nil)
-	p.send(notification("last", "1"))
-	if closed := p.out.Close(); closed != nil {
-		t.Fatal(closed)
+	n := copy(p, l.word)
+	l.word = l.word[n:]
+	if n == 0 {
+		return 0, io.EOF
 	}
-	<-c.Done()
-	if !errors.Is(c.Err(), io.EOF) || err != nil && !errors.Is(err, io.EOF) {
-		t.Errorf("the connection ended by %v, the notification by %v", c.Err(), err)
-	}
-	if s := c.Stats(); s.Received != 1 {
-		t.Errorf("received %d messages, want the last one", s.Received)
-	}
+	return n, nil
 }
 
 func TestPeerLivesOnWithoutInput(t *testing.T) {
@@ -298,22 +316,26 @@ func TestL15_FloodIsCoalesced(t *testing.T) {
 			notification("window/logMessage", fmt.Sprintf(`{"type":4,"message":"%d"}`, i)),
 		)
 	}
-	p.send(notification("$/progress", `{"token":"a","value":{"kind":"end"}}`))
-	until(t, "everything but the end was read", func() bool { return c.Stats().Received >= 3*n+2 })
+	p.send(
+		notification("$/progress", `{"token":"a","value":{"kind":"end"}}`),
+		notification("$/progress", `{"token":"a","value":{"kind":"begin"}}`),
+		notification("$/progress", `{"token":"a","value":{"kind":"end"}}`),
+	)
+	until(t, "everything but the ends was read", func() bool { return c.Stats().Received >= 3*n+2 })
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 64<<20 {
 		t.Errorf("the queue holds %d MiB", grown>>20)
 	}
 	close(release)
-	until(t, "the end was handled", func() bool {
+	until(t, "the ends were handled", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return ends == 1
+		return ends == 2
 	})
 	mu.Lock()
 	defer mu.Unlock()
-	if begins != 1 || len(last) != 100 {
+	if begins != 2 || len(last) != 100 {
 		t.Errorf("%d begins, diagnostics of %d files", begins, len(last))
 	}
 	for uri, version := range last {

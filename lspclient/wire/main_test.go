@@ -74,6 +74,9 @@ func connect(t testing.TB, o wire.Options) (*wire.Conn, *peer) {
 	}
 	c := wire.Start(ours, o)
 	p := &peer{t: t, pipes: theirs, reader: wire.NewReader(theirs, nil)}
+	if err := theirs.in.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		theirs.Close()
 		p.wg.Wait()

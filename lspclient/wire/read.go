@@ -45,13 +45,10 @@ func (c *Conn) dispatch(m Message) {
 		c.queue.push(&Event{Time: now, Kind: Request, Method: m.Method, Params: m.Params}, true)
 		c.request(m)
 	case ResultMessage, ErrorMessage:
-		id, isNumber := m.ID.Number()
+		id, _ := m.ID.Number() // 0, the id of no call, for an id of any other type
 		c.mu.Lock()
 		p := c.pending[id]
 		_, late := c.cancelled[id]
-		if !isNumber {
-			p, late = nil, false
-		}
 		if p != nil {
 			delete(c.pending, id)
 		} else if late {
