@@ -153,7 +153,7 @@ func (t *tools) Install(ctx context.Context, e adapters.Engine, env []string, fo
 		return out
 	}
 	if e.Recipe.Client == "" {
-		return fail(fmt.Errorf("Aura cannot install %s; do it by: %s", e.ID, e.Install), nil)
+		return fail(fmt.Errorf("no package client installs %s; do it by: %s", e.ID, e.Install), nil)
 	}
 	client, err := t.look(e.Recipe.Client)
 	if err != nil {
