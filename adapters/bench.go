@@ -128,9 +128,6 @@ type Draft struct {
 	NewID    graph.ID
 	Old, New Marks
 	Warnings []string
-	// Unseen are edited files that no server has in its build (left out by a
-	// build tag): the quick check cannot judge them.
-	Unseen []string
 }
 
 // Marks is a symbol's place, for the check that no reference was lost: the

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -53,10 +54,16 @@ var escaper = strings.NewReplacer("%", "%25", ":", "%3A")
 
 // MakeLocalID returns the id of a local variable or a parameter: its owner's
 // id, its name within the owner, which of the owner's declarations of that name
-// it is, and a hash of the owner's text, so that the id ends with the text it was made from.
-func MakeLocalID(owner ID, name string, nth int, text []byte) ID {
+// it is, and the OwnerHash of the owner's text, so that the id ends with the
+// text it was made from.
+func MakeLocalID(owner ID, name string, nth int, hash string) ID {
+	return ID(string(owner) + "#" + name + "~" + strconv.Itoa(nth+1) + "@" + hash)
+}
+
+// OwnerHash is what stands for the text of a declaration in the ids of its locals.
+func OwnerHash(text []byte) string {
 	sum := sha256.Sum256(text)
-	return ID(fmt.Sprintf("%s#%s~%d@%s", owner, name, nth+1, hex.EncodeToString(sum[:ownerHash])))
+	return hex.EncodeToString(sum[:ownerHash])
 }
 
 // NameOf returns the bare name of the symbol that an id was made for, for
@@ -99,7 +106,7 @@ func Identify(symbols []Symbol, content []byte, h Home) {
 		owner ID
 		name  string
 	}
-	global, local := map[ID]int{}, map[key]int{}
+	global, local, hashes := map[ID]int{}, map[key]int{}, map[ID]string{}
 	for i := range symbols {
 		s := &symbols[i]
 		s.Language, s.Project = h.Language, h.Project
@@ -135,14 +142,17 @@ func Identify(symbols []Symbol, content []byte, h Home) {
 			// It belongs to the file alone: an import's name.
 			s.Qualified = join(h.Namespace, within, h.Separator)
 			file := MakeID(Identity{Language: h.Language, Project: h.Project, Qualified: h.Namespace})
-			s.ID = MakeLocalID(file, within, local[key{"", within}], []byte(filepath.Base(s.Path)+"\n"+s.Signature))
+			s.ID = MakeLocalID(file, within, local[key{"", within}], OwnerHash([]byte(filepath.Base(s.Path)+"\n"+s.Signature)))
 			local[key{"", within}]++
 			continue
 		}
 		s.Qualified = join(owner.Qualified, within, h.Separator)
 		s.Container = join(owner.Qualified, s.Container, h.Separator)
 		k := key{owner.ID, within}
-		s.ID = MakeLocalID(owner.ID, within, local[k], content[owner.Decl.Start:owner.Decl.End])
+		if hashes[owner.ID] == "" {
+			hashes[owner.ID] = OwnerHash(content[owner.Decl.Start:owner.Decl.End])
+		}
+		s.ID = MakeLocalID(owner.ID, within, local[k], hashes[owner.ID])
 		local[k]++
 	}
 }

@@ -28,7 +28,7 @@ func TestMakeID(t *testing.T) {
 		if name := graph.NameOf(got); name != c.name {
 			t.Errorf("NameOf(%s) = %q, want %q", got, name, c.name)
 		}
-		local := graph.MakeLocalID(got, "err", 2, []byte("func"))
+		local := graph.MakeLocalID(got, "err", 2, graph.OwnerHash([]byte("func")))
 		if name := graph.NameOf(local); name != "err" {
 			t.Errorf("NameOf(%s) = %q", local, name)
 		}

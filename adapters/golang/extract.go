@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
+	"strings"
 
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/syntax"
@@ -23,6 +24,7 @@ type extractor struct {
 	file  *token.File
 	src   []byte
 	scope *scope // innermost block; nil at package level
+	depth int    // of anonymous types within each other
 }
 
 func (x *extractor) add(s graph.Symbol) {
@@ -60,9 +62,20 @@ func (x *extractor) within(open, closing token.Pos) graph.Span {
 	return x.between(open+1, closing)
 }
 
+// maxText bounds the source of a type that a symbol carries, in bytes, and
+// maxNesting how deep anonymous types are followed: a generated or hostile file
+// must not cost the square of its size.
+const (
+	maxText    = 2 << 10
+	maxNesting = 50
+)
+
 // text returns a node's source on one line.
 func (x *extractor) text(n ast.Node) string {
 	s := x.span(n)
+	if s.End-s.Start > maxText {
+		return strings.ToValidUTF8(oneLine(x.src[s.Start:s.Start+maxText]), "") + "…"
+	}
 	return oneLine(x.src[s.Start:s.End])
 }
 
@@ -83,7 +96,7 @@ func visibility(name string) string {
 
 // declarations walks the file's top level.
 func (x *extractor) declarations(file *ast.File) {
-	if file.Name != nil && file.Name.Name != "_" {
+	if file.Name != nil && file.Name.Name != "_" && file.Name.Name != "" {
 		clause := x.between(file.Package, file.Name.End())
 		x.add(graph.Symbol{
 			Name: file.Name.Name, Kind: graph.KindPackage, Visibility: public,
@@ -242,15 +255,17 @@ func (x *extractor) valueSpec(v *ast.ValueSpec, tok token.Token, decl graph.Span
 		x.add(x.place(s))
 	}
 	// The members of an anonymous type are those of the variable.
-	container := ""
-	if x.scope == nil && len(v.Names) > 0 {
-		container = v.Names[0].Name
+	container := func(i int) string {
+		if x.scope != nil || len(v.Names) == 0 {
+			return ""
+		}
+		return v.Names[min(i, len(v.Names)-1)].Name
 	}
 	if v.Type != nil {
-		x.typeExpr(v.Type, container)
+		x.typeExpr(v.Type, container(0))
 	}
-	for _, e := range v.Values {
-		x.typeExpr(e, container)
+	for i, e := range v.Values {
+		x.typeExpr(e, container(i))
 	}
 }
 
@@ -338,9 +353,11 @@ func (x *extractor) member(name *ast.Ident, f *ast.Field, container string) grap
 }
 
 func (x *extractor) fields(list *ast.FieldList, container string) {
-	if list == nil {
+	if list == nil || x.depth >= maxNesting {
 		return
 	}
+	x.depth++
+	defer func() { x.depth-- }()
 	for _, f := range list.List {
 		if f.Type == nil {
 			continue
@@ -374,9 +391,11 @@ func (x *extractor) fields(list *ast.FieldList, container string) {
 }
 
 func (x *extractor) interfaceMethods(list *ast.FieldList, container string) {
-	if list == nil {
+	if list == nil || x.depth >= maxNesting {
 		return
 	}
+	x.depth++
+	defer func() { x.depth-- }()
 	for _, f := range list.List {
 		ft, ok := f.Type.(*ast.FuncType)
 		if !ok || len(f.Names) == 0 {

@@ -16,7 +16,7 @@ func docText(doc *ast.CommentGroup) string {
 	if doc == nil {
 		return ""
 	}
-	return strings.TrimRight(doc.Text(), "\n")
+	return strings.TrimSpace(doc.Text())
 }
 
 // directives returns the //go: and tool directives of a doc comment, as written.
@@ -52,10 +52,13 @@ func clip(head string, code []byte) string {
 		code = code[:2*maxSignature]
 	}
 	s := head + oneLine(code)
-	if len(s) <= maxSignature {
+	cut := maxSignature
+	if n := strings.IndexAny(s, "\r\n"); n >= 0 {
+		cut = min(cut, n) // in a raw string
+	}
+	if len(s) <= cut {
 		return s
 	}
-	cut := maxSignature
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
