@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
@@ -55,6 +56,7 @@ func play(role string) {
 				b[i] = 1
 			}
 			all = append(all, b)
+			runtime.KeepAlive(all)
 		}
 	case "flood": // 100 MB of standard error without a newline
 		block := make([]byte, 1<<20)
