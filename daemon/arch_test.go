@@ -86,6 +86,7 @@ var thirdParty = map[string]string{
 	"github.com/spf13/cobra":              "cmd/auractl",
 	"github.com/spf13/pflag":              "cmd/auractl",
 	"github.com/pelletier/go-toml":        "daemon/config",
+	"github.com/google/jsonschema-go":     "daemon/api",
 	"github.com/aymanbagabas/go-udiff":    "lspclient/change cmd/auractl",
 	"github.com/bmatcuk/doublestar":       "daemon/view graph/watch",
 	"github.com/git-pkgs/gitignore":       "daemon/view graph/watch",
