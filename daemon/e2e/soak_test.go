@@ -77,7 +77,8 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	t.Logf("seed %d: %d renamed, %d refused\n%s", *soakSeed, len(rows)-refused, refused, table(rows))
-	if refused*20 > len(picks) {
+	// Of a handful one may be a method that types elsewhere have too.
+	if refused > max(1, len(picks)/20) {
 		t.Errorf("%d of %d refused: more than 5 %%", refused, len(picks))
 	}
 }
