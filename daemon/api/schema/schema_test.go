@@ -1,4 +1,4 @@
-package api
+package schema
 
 import (
 	"bytes"
@@ -6,11 +6,11 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/auralsp/aura/daemon/api"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -26,20 +26,20 @@ func TestSchemas(t *testing.T) {
 		}
 		text = append(append(text, line...), '\n')
 	}
-	for _, spec := range Specs() {
-		in, err := InputSchema(spec)
+	for _, spec := range api.Specs() {
+		in, err := Input(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := OutputSchema(spec)
+		out, err := Output(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		add(spec.Methods()[0]+" input", in)
 		add(spec.Methods()[0]+" output", out)
 	}
-	for _, tool := range Tools() {
-		s, err := ToolSchema(tool)
+	for _, tool := range api.Tools() {
+		s, err := Tool(tool)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(text, want) {
-		t.Errorf("the contract changed; if it should, run go test ./daemon/api -update\n%s", cmp.Diff(string(want), string(text)))
+		t.Errorf("the contract changed; if it should, run go test ./daemon/api/schema -update\n%s", cmp.Diff(string(want), string(text)))
 	}
 }
 
@@ -82,11 +82,11 @@ func TestSchemasAgreeWithDecode(t *testing.T) {
 		{"initialize", `{"client":{"name":1}}`, false},
 	}
 	for _, tt := range tests {
-		spec, _, ok := ByMethod(tt.method)
+		spec, _, ok := api.ByMethod(tt.method)
 		if !ok {
 			t.Fatal(tt.method)
 		}
-		s, err := InputSchema(spec)
+		s, err := Input(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,53 +101,8 @@ func TestSchemasAgreeWithDecode(t *testing.T) {
 		if err := r.Validate(v); (err == nil) != tt.ok {
 			t.Errorf("schema of %s and %s: %v", tt.method, tt.params, err)
 		}
-		if _, err := Decode(spec, json.RawMessage(tt.params)); (err == nil) != tt.ok {
+		if _, err := api.Decode(spec, json.RawMessage(tt.params)); (err == nil) != tt.ok {
 			t.Errorf("Decode of %s and %s: %v", tt.method, tt.params, err)
-		}
-	}
-}
-
-// Each Spec is complete, its positional fields exist, no method has two owners.
-func TestSpecs(t *testing.T) {
-	owners := map[string]string{}
-	for _, s := range Specs() {
-		if s.Name == "" || s.Group == "" || s.Summary == "" || s.Input == nil || s.Output == nil {
-			t.Errorf("%+v lacks something", s)
-		}
-		if strings.HasSuffix(s.Summary, ".") {
-			t.Errorf("%s: a summary has no full stop", s.Name)
-		}
-		for _, m := range s.Methods() {
-			if o := owners[m]; o != "" {
-				t.Errorf("%s is a method of %s and %s", m, o, s.Name)
-			}
-			owners[m] = s.Name
-		}
-		if s.Mutating && s.Tier < ApplyTier {
-			t.Errorf("%s writes with tier %s", s.Name, s.Tier)
-		}
-		names := map[string]bool{}
-		for _, f := range Fields(s.Input) {
-			for _, n := range append([]string{f.Name}, f.Also...) {
-				if names[n] {
-					t.Errorf("%s has two fields %s", s.Name, n)
-				}
-				names[n] = true
-			}
-			if f.Doc == "" {
-				t.Errorf("%s.%s has no doc", s.Name, f.Name)
-			}
-			if f.Default != "" && f.Required {
-				t.Errorf("%s.%s is required and has a default", s.Name, f.Name)
-			}
-			if f.Default == "true" != (f.Type.Kind() == reflect.Bool && f.Default != "") {
-				t.Errorf("%s.%s has the default %q", s.Name, f.Name, f.Default)
-			}
-		}
-		for _, p := range s.Positional {
-			if !names[p] {
-				t.Errorf("%s has no field %s", s.Name, p)
-			}
 		}
 	}
 }

@@ -1,4 +1,7 @@
-package api
+// Package schema derives JSON Schemas from the contract. It is apart from
+// package api so that the command line, which needs none, does not pay for the
+// library at every start. It owns no state and starts no goroutines.
+package schema
 
 import (
 	"encoding/json"
@@ -7,17 +10,19 @@ import (
 	"strconv"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/auralsp/aura/daemon/api"
 )
 
-// InputSchema returns the JSON Schema of an operation's parameters, as its
+// Input returns the JSON Schema of an operation's parameters, as its
 // struct tags declare them. Only the main spelling of each field is listed.
-func InputSchema(spec Spec) (*jsonschema.Schema, error) {
-	s, err := schemaOf(spec.Input)
+func Input(spec api.Spec) (*jsonschema.Schema, error) {
+	s, err := of(spec.Input)
 	if err != nil {
 		return nil, err
 	}
 	s.Required = nil // the library takes every field without omitempty
-	for _, f := range Fields(spec.Input) {
+	for _, f := range api.Fields(spec.Input) {
 		p := s.Properties[f.Name]
 		if err := describe(p, f); err != nil {
 			return nil, fmt.Errorf("schema of %s: %s: %w", spec.Name, f.Name, err)
@@ -29,20 +34,20 @@ func InputSchema(spec Spec) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// OutputSchema returns the JSON Schema of an operation's answer.
-func OutputSchema(spec Spec) (*jsonschema.Schema, error) { return schemaOf(spec.Output) }
+// Output returns the JSON Schema of an operation's answer.
+func Output(spec api.Spec) (*jsonschema.Schema, error) { return of(spec.Output) }
 
-// ToolSchema returns the JSON Schema of a broad tool's parameters: the fields of
+// Tool returns the JSON Schema of a broad tool's parameters: the fields of
 // all its operations and the field operation.
-func ToolSchema(tool string) (*jsonschema.Schema, error) {
+func Tool(tool string) (*jsonschema.Schema, error) {
 	var all *jsonschema.Schema
 	var operations []any
-	for _, spec := range Specs() {
+	for _, spec := range api.Specs() {
 		if spec.Tool != tool {
 			continue
 		}
 		operations = append(operations, spec.Name)
-		s, err := InputSchema(spec)
+		s, err := Input(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -68,11 +73,11 @@ func ToolSchema(tool string) (*jsonschema.Schema, error) {
 	return all, nil
 }
 
-// schemaOf reads a type. An outline's entries hold entries: those are
+// of reads a type. An outline's entries hold entries: those are
 // described once and referred to.
-func schemaOf(v any) (*jsonschema.Schema, error) {
+func of(v any) (*jsonschema.Schema, error) {
 	const definition = "symbolEntry"
-	children := reflect.TypeFor[[]SymbolEntry]()
+	children := reflect.TypeFor[[]api.SymbolEntry]()
 	opts := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		children: {Type: "array", Items: &jsonschema.Schema{Ref: "#/$defs/" + definition}},
 	}}
@@ -92,7 +97,7 @@ func schemaOf(v any) (*jsonschema.Schema, error) {
 }
 
 // describe adds what the tags of a field say to its schema.
-func describe(p *jsonschema.Schema, f Field) error {
+func describe(p *jsonschema.Schema, f api.Field) error {
 	if p == nil {
 		return fmt.Errorf("the schema lacks it")
 	}
