@@ -55,7 +55,7 @@ func (t *Tx) apply(ctx context.Context) error {
 			}
 			if err := do(h, st); err != nil {
 				if errors.Is(err, errSaved) || gone(err) || errors.Is(err, fs.ErrExist) {
-					return staleError([]string{st.path})
+					return t.stale([]string{st.path})
 				}
 				return fmt.Errorf("%s: %w", st.path, err)
 			}
@@ -82,6 +82,14 @@ func (t *Tx) apply(ctx context.Context) error {
 		return err
 	}
 	return syncDirs(h, t.w, touched, t.stages, t.restored())
+}
+
+// stale refuses because somebody else wrote files of the transaction.
+func (t *Tx) stale(paths []string) *api.Error {
+	if t.undone != nil {
+		return undoConflict(paths, "changed meanwhile")
+	}
+	return staleError(paths)
 }
 
 // restored lists the paths whose files were there before the transaction that

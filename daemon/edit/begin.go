@@ -287,7 +287,8 @@ func (t *Tx) taken(h *handles, st *step, removed map[string]uint64) (bool, error
 			return false, err
 		}
 		st.place = at
-		return at.path != st.path || at.exists, nil
+		_, goes := removed[at.under]
+		return at.path != st.path || at.exists || at.under != "" && !goes, nil
 	}
 	if err != nil {
 		return false, err

@@ -57,7 +57,7 @@ func (t *Tx) commit(ctx context.Context, info CommitInfo) error {
 		held += st.held()
 	}
 	if len(stale) > 0 {
-		return staleError(stale)
+		return t.stale(stale)
 	}
 	c := &commitment{time: t.e.now().UnixNano(), token: t.token, bytes: held, answer: info.Answer}
 	return t.w.commit(t.entry, c)
