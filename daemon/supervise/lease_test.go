@@ -259,6 +259,39 @@ func TestP18_LoadingWithoutProgressIsFlagged(t *testing.T) {
 	}
 }
 
+// Some servers load anew when a file comes: nothing is asked until they are done.
+func TestP18_CallWaitsForAReload(t *testing.T) {
+	end := json.RawMessage(`{"token":"reload","value":{"kind":"end"}}`)
+	r := newRig(t, lsptest.Config{Faults: []lsptest.Fault{
+		{On: "workspace/didChangeWatchedFiles", Do: lsptest.Notify, Text: "$/progress", JSON: end, Times: 2},
+	}}, twoFiles, func(o *Options, _ *adapters.Engine, d *driver) {
+		d.reloads = true
+		o.Limits.Warm = 300 * time.Millisecond
+	})
+	l := r.lease("one")
+	for n := range 2 {
+		r.wrote(fmt.Sprintf("new%d.txt", n), "order\n")
+		got, err := references(t.Context(), l, r.path("a.txt"))
+		if err != nil || len(got) != 3+n {
+			t.Errorf("%v, %v; want the new file in the answer", got, err)
+		}
+		if ok, why := l.Complete(); !ok {
+			t.Errorf("incomplete: %s", why)
+		}
+	}
+	r.wrote("new2.txt", "order\n") // and this time it never ends
+	began := time.Now()
+	if _, err := references(t.Context(), l, r.path("a.txt")); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < 200*time.Millisecond || took > 3*time.Second {
+		t.Errorf("took %v; the wait for progress is 300 ms", took)
+	}
+	if ok, _ := l.Complete(); ok {
+		t.Error("complete although the reload did not end")
+	}
+}
+
 func TestPartialLeaseDoesNotWait(t *testing.T) {
 	r := newRig(t, lsptest.Config{Loading: lsptest.Loading{Never: true, Empty: true}}, twoFiles)
 	w := r.want("one")

@@ -47,6 +47,8 @@ type driver struct {
 	ready bool
 	over  adapters.Overlay
 	panic string // method at which Observe panics
+	// reloads makes it load anew, until a progress ends, when it is told of files.
+	reloads bool
 }
 
 func (d *driver) Configure(section, _ string) any { return map[string]string{"section": section} }
@@ -58,6 +60,8 @@ func (d *driver) Observe(e adapters.Event) adapters.Readiness {
 	switch {
 	case e.Kind == adapters.Initialized && !d.waits:
 		d.ready = true
+	case e.Kind == adapters.Sent && e.Method == "workspace/didChangeWatchedFiles" && d.reloads:
+		d.ready = false
 	case e.Kind == adapters.Notification && e.Method == "$/progress":
 		var p struct {
 			Value struct{ Kind string }
