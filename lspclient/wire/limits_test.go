@@ -348,3 +348,23 @@ func TestL15_FloodIsCoalesced(t *testing.T) {
 		t.Errorf("handled %d, stats %+v: they do not add up", handled, s)
 	}
 }
+
+func TestCloseDuringAWriteThatSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := wire.Start(&slowWrite{closed: make(chan struct{})}, wire.Options{Handler: hooks{}})
+		if err := c.Notify(t.Context(), "m", nil); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the writer is in Write
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// slowWrite takes a write only when it is closed.
+type slowWrite struct{ closed chan struct{} }
+
+func (s *slowWrite) Read([]byte) (int, error)    { <-s.closed; return 0, io.EOF }
+func (s *slowWrite) Write(p []byte) (int, error) { <-s.closed; return len(p), nil }
+func (s *slowWrite) Close() error                { close(s.closed); return nil }
