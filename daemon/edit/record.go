@@ -101,7 +101,7 @@ func newJournalReader(src io.ReaderAt, size int64) (*journalReader, error) {
 	if _, err := src.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
-	if string(head[:len(journalMagic)]) != journalMagic {
+	if size < int64(headerSize) || string(head[:len(journalMagic)]) != journalMagic {
 		return nil, fmt.Errorf("%w: it does not begin with %q", errDamaged, journalMagic)
 	}
 	if v := binary.LittleEndian.Uint32(head[len(journalMagic):]); v != journalVersion {
