@@ -111,7 +111,11 @@ func start(f flags, stderr io.Writer) error {
 		return fmt.Errorf("configuration: %w", err)
 	}
 	syscall.Umask(0o077)
+	cfg, _ := settings.Get()
 	level := &slog.LevelVar{}
+	if err := level.UnmarshalText([]byte(cfg.Daemon.LogLevel)); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
 	log, closeLog, err := openLog(f.logFile, paths.LogFile, level, stderr)
 	if err != nil {
 		return err

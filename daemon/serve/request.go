@@ -221,7 +221,7 @@ func (c *conn) initialize(ctx context.Context, in api.Initialize) (any, error) {
 	c.wantsProgress = in.Progress
 	client := c.client
 	c.mu.Unlock()
-	c.log.Info("client", "name", client.Name, "version", client.Version, "tier", in.Tier, "session", client.Session, "pid", client.PID)
+	c.log.Debug("client", "name", client.Name, "version", client.Version, "tier", in.Tier, "session", client.Session, "pid", client.PID)
 	return api.Initialized{
 		ProtocolVersion: api.ProtocolVersion, Server: c.s.opts.Name, Build: c.s.opts.Build, Catalogue: c.s.catalogue(),
 		PID: os.Getpid(), Session: client.Session, Tier: tier.String(), Workspace: in.Workspace,
