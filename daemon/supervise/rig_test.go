@@ -120,7 +120,8 @@ func newRig(t testing.TB, config lsptest.Config, files map[string]string, adjust
 	config.Journal = r.journal
 	config.Extensions = []string{".txt"}
 	argv, env := lsptest.CommandFile(t, r.config, config)
-	env = append(env, "GORACE=atexit_sleep_ms=0") // under -race a process would wait a second to end
+	// Under -race a process would wait a second to end, under -cover complain on standard error.
+	env = append(env, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR="+t.TempDir())
 	prototype := driver{over: adapters.EditsAndCreates, waits: config.Loading.Millis > 0 || config.Loading.Never}
 	o := Options{Limits: Limits{
 		Start: 5 * time.Second, Request: 5 * time.Second, Warm: 2 * time.Second, Settle: 60 * time.Millisecond, Restore: 500 * time.Millisecond,
