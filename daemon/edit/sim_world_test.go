@@ -3,6 +3,7 @@ package edit
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"path"
@@ -321,3 +322,6 @@ func (r *sweepResult) clean(t *testing.T) {
 		t.Error("no point was tried")
 	}
 }
+
+// errNoFile is what reading a path without a file gives.
+var errNoFile = fmt.Errorf("no file: %w", fs.ErrNotExist)
