@@ -50,7 +50,7 @@ func command(use, short, group string, run func(cmd *cobra.Command, args []strin
 		Use: use, Short: short, Annotations: map[string]string{"group": group}, RunE: run,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{commandPath(cmd), fmt.Sprintf("%s does not take %q", commandPath(cmd), args[0])}
+				return &usageError{commandPath(cmd), fmt.Sprintf("%s does not take %q", cmd.Name(), args[0])}
 			}
 			return nil
 		},

@@ -278,10 +278,10 @@ func (a *app) positional(spec api.Spec, cmd *cobra.Command, args []string, out m
 		}
 	}
 	if len(missing) > 0 {
-		return &usageError{commandPath(cmd), fmt.Sprintf("%s needs %s", commandPath(cmd), strings.Join(missing, " and "))}
+		return &usageError{commandPath(cmd), fmt.Sprintf("%s needs %s", cmd.Name(), strings.Join(missing, " and "))}
 	}
 	if len(args) > 0 {
-		return &usageError{commandPath(cmd), fmt.Sprintf("%s does not take %q", commandPath(cmd), args[0])}
+		return &usageError{commandPath(cmd), fmt.Sprintf("%s does not take %q", cmd.Name(), args[0])}
 	}
 	return nil
 }
@@ -369,7 +369,7 @@ func (a *app) lastToken(ctx context.Context, params map[string]any) error {
 		return err
 	}
 	for _, t := range h.Transactions {
-		if t.UndoToken != "" && t.State == "committed" && t.Undoes == "" {
+		if t.UndoToken != "" && t.State == "committed" && t.Undoes == "" && !strings.HasPrefix(t.Operation, "undo") {
 			params["undoToken"] = t.UndoToken
 			return nil
 		}

@@ -28,7 +28,11 @@ func (a *app) viewEdit(p *page, r api.EditResult) {
 	p.notes = append(p.notes, validation(r.Validation)...)
 	a.trusted(p, "", api.Trust{Source: r.Source, Complete: r.Complete, Warnings: r.Warnings})
 	if !r.Preview && r.UndoToken != "" {
-		p.notes = append(p.notes, "undo: auractl undo "+r.UndoToken)
+		verb := "undo"
+		if strings.HasPrefix(r.Operation, "undo") {
+			verb = "redo"
+		}
+		p.notes = append(p.notes, verb+": auractl undo "+r.UndoToken)
 	}
 }
 
@@ -80,7 +84,14 @@ func validation(v *api.Validation) []string {
 		if v.Quick != "" {
 			quick = "quick check " + v.Quick + "; "
 		}
-		return []string{"validation: " + quick + "no build: " + cmpOr(v.Skipped, "not asked for")}
+		if v.Skipped == "" {
+			quick = strings.TrimSuffix(quick, "; ")
+			if quick == "" {
+				return nil
+			}
+			return []string{"validation: " + quick}
+		}
+		return []string{"validation: " + quick + "no build: " + v.Skipped}
 	}
 	where := "in a shadow of the tree"
 	if v.Where == "place" {

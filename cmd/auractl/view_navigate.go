@@ -18,13 +18,17 @@ func (a *app) viewPlaces(p *page, r api.Places) {
 	}
 	groups, order := map[string][]api.Place{}, []string{}
 	for _, l := range r.Locations {
-		if _, seen := groups[l.UsageKind]; !seen {
-			order = append(order, l.UsageKind)
+		kind := ""
+		if r.Operation == "usages" {
+			kind = l.UsageKind
 		}
-		groups[l.UsageKind] = append(groups[l.UsageKind], l)
+		if _, seen := groups[kind]; !seen {
+			order = append(order, kind)
+		}
+		groups[kind] = append(groups[kind], l)
 	}
 	for _, kind := range order {
-		if len(order) > 1 || r.Operation == "usages" && kind != "" {
+		if len(order) > 1 || kind != "" {
 			p.line("%s", a.paint.bold(fmt.Sprintf("%s (%d)", cmpOr(escape(kind), "other"), len(groups[kind]))))
 		}
 		for _, l := range groups[kind] {
