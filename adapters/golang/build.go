@@ -94,8 +94,8 @@ func units(p adapters.Project) []unit {
 		}
 		return out
 	case p.Marker == "":
-		// Without a module the go command builds one folder at a time.
-		return []unit{{dir: p.Root, members: []string{p.Root}, patterns: []string{"."}, env: []string{"GO111MODULE=off"}}}
+		// The go command builds what is in no module as it did before there were any.
+		return []unit{{dir: p.Root, members: []string{p.Root}, patterns: []string{"./..."}, env: []string{"GO111MODULE=off"}}}
 	}
 	return []unit{{dir: p.Root, members: []string{p.Root}, patterns: []string{"./..."}}}
 }

@@ -2,6 +2,8 @@
 // build and vet, the gopls server with its quirks, and the recipes that make a
 // rename whole where gopls leaves a part behind.
 //
-// It owns facts about Go and gopls and nothing else: no process, no disk, no
-// daemon, and it starts no goroutines.
+// It owns facts about Go and gopls and nothing else. It must not know the
+// daemon or processes, and of the disk only the scratch folder of a launch and
+// where the go command is; all text comes from a Bench or Snapshot. It starts
+// no goroutines.
 package golang

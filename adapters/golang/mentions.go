@@ -34,7 +34,7 @@ func (r *renamer) mentions(ctx context.Context) error {
 	}
 	for _, src := range holders {
 		refers := len(r.edits.Of(src.path)) > 0
-		if !refers && !r.knows(src) {
+		if !refers && !r.knows(src) && !bytes.Contains(src.content, []byte("//go:linkname ")) {
 			continue
 		}
 		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
@@ -47,7 +47,11 @@ func (r *renamer) mentions(ctx context.Context) error {
 				}
 				continue
 			}
-			switch r.sense(src, m) {
+			meant, err := r.sense(ctx, src, m)
+			if err != nil {
+				return err
+			}
+			switch meant {
 			case link:
 				r.edits.Add(src.path, m.Span, r.in.NewName)
 			case word:
@@ -102,83 +106,100 @@ func (r *renamer) inReach(src *source, at int) bool {
 }
 
 // sense decides what a word in a comment stands for.
-func (r *renamer) sense(src *source, m recipe.Mention) sense {
+func (r *renamer) sense(ctx context.Context, src *source, m recipe.Mention) (sense, error) {
 	at := m.Span.Start
-	comment := src.content[m.Token.Span.Start:m.Token.Span.End]
-	if kind, ok := directive(comment); ok {
-		switch {
-		case kind == "go:generate":
-			return word
-		case (kind == "go:linkname" || kind == "export") && r.isHome(src) && r.sym.Container == "" && !r.sym.Local:
-			return link
-		}
-		return foreign
+	path, chain, start := qualifier(src.content, at)
+	if kind, ok := directive(src.content[m.Token.Span.Start:m.Token.Span.End]); ok {
+		return r.directed(src, kind, path, chain), nil
 	}
 	if src.verbatim(m) || !r.inReach(src, at) || partOfOther(src.content, m.Span) {
-		return foreign
+		return foreign, nil
 	}
-	path, chain, start := qualifier(src.content, at)
 	linked := isLink(src.content, start, m.Span.End)
-	if r.sym.Local {
-		if len(chain) > 0 || path != "" {
-			return foreign
+	switch {
+	case len(chain) == 0 && path == "":
+		s := r.bare(src, at)
+		if s == word && linked && r.sym.Container == "" && r.isHome(src) {
+			s = link
 		}
-		return r.bare(src, at)
+		return s, nil
+	case r.sym.Local:
+		return foreign, nil
 	}
-	containers := []string{""}
-	if r.sym.Container != "" {
-		containers = containers[:0]
-		for _, f := range r.family {
-			containers = append(containers, typeName(f))
-		}
+	qualified, err := r.qualified(ctx, src, path, chain)
+	switch {
+	case err != nil:
+		return foreign, err
+	case qualified && linked:
+		return link, nil
+	case qualified, r.sym.Container != "" && path == "" && len(chain) == 1 && r.unique() && !imports(src.tree, chain[0]):
+		// In "x.Name", x is no package: as far as anyone can tell a value of the type.
+		return word, nil
 	}
-	for _, c := range containers {
-		rest, ok := chain, true
-		if c != "" {
-			rest, ok = cutLast(chain, c)
-		}
-		if !ok || len(rest) > 1 {
-			continue
-		}
-		if !r.names(src, path, rest) {
-			continue
-		}
-		switch {
-		case len(rest) == 0 && path == "" && c == "":
-			if s := r.bare(src, at); s != foreign && linked && r.isHome(src) {
-				return link
-			} else {
-				return s
-			}
-		case linked:
+	return foreign, nil
+}
+
+// directed decides what a word in a directive stands for.
+func (r *renamer) directed(src *source, kind, path string, chain []string) sense {
+	top := r.sym.Container == "" && !r.sym.Local
+	switch {
+	case kind == "go:generate":
+		return word
+	case !top:
+	case (kind == "export" || kind == "go:linkname") && len(chain) == 0:
+		if r.isHome(src) {
 			return link
 		}
-		return word
-	}
-	switch {
-	case r.sym.Container == "" || path != "":
-		return foreign
-	case len(chain) == 0:
-		return r.bare(src, at)
-	case len(chain) == 1 && r.unique() && !imports(src.tree, chain[0]):
-		return word // a variable of the type, as far as anyone can tell
+	case kind == "go:linkname" && len(chain) == 1 && r.home != "" && strings.TrimPrefix(path+"/"+chain[0], "/") == r.home:
+		return link
 	}
 	return foreign
 }
 
-// names reports whether a qualifier names the symbol's package: nothing where
-// it is at home, else an import's name or the whole path.
-func (r *renamer) names(src *source, path string, rest []string) bool {
-	switch {
-	case len(rest) == 0:
-		return path == ""
-	case path != "":
-		return r.home != "" && path+"/"+rest[0] == r.home
+// qualified reports whether what stands before a word makes it the symbol: a
+// name of its package for what is at package level, its type for a member.
+func (r *renamer) qualified(ctx context.Context, src *source, path string, chain []string) (bool, error) {
+	if r.sym.Container == "" {
+		return len(chain) == 1 && r.names(src, path, chain[0]), nil
 	}
-	if slices.Contains(r.qualifiers(src), rest[0]) {
-		return true
+	for _, m := range r.family {
+		container := typeName(m)
+		if len(chain) == 0 || chain[len(chain)-1] != container {
+			continue
+		}
+		switch len(chain) {
+		case 2:
+			if r.names(src, path, chain[0]) {
+				return true, nil
+			}
+		case 1:
+			if path != "" {
+				continue
+			}
+			if r.isHome(src) {
+				return true, nil
+			}
+			// Another package's comment: its own type of that name is nearer.
+			same, err := r.b.Graph().ByName(ctx, container)
+			if err != nil {
+				return false, err
+			}
+			own := namespaceOf(src) + "." + container
+			if !slices.ContainsFunc(same, func(s graph.Symbol) bool { return s.Qualified == own }) {
+				return true, nil
+			}
+		}
 	}
-	return rest[0] == strings.TrimSuffix(r.pkg, "_test") && !imports(src.tree, rest[0])
+	return false, nil
+}
+
+// names reports whether a qualifier names the symbol's package: by an import
+// of the file, by its own name, or by the whole path.
+func (r *renamer) names(src *source, path, qualifier string) bool {
+	if path != "" {
+		return r.home != "" && path+"/"+qualifier == r.home
+	}
+	return slices.Contains(r.qualifiers(src), qualifier) || qualifier == strings.TrimSuffix(r.pkg, "_test") && !imports(src.tree, qualifier)
 }
 
 // bare decides what an unqualified word stands for: not the symbol where
@@ -236,13 +257,6 @@ func imports(t *syntax.Tree, name string) bool {
 		}
 		return im.Path[strings.LastIndexByte(im.Path, '/')+1:] == name
 	})
-}
-
-func cutLast(chain []string, last string) ([]string, bool) {
-	if len(chain) == 0 || chain[len(chain)-1] != last {
-		return nil, false
-	}
-	return chain[:len(chain)-1], true
 }
 
 // qualifier reads what stands before a word: "a/b/c.T." gives the path "a/b"
