@@ -180,6 +180,19 @@ func (b *bare) readAll(r *bufio.Reader) error {
 	}
 }
 
+// open opens a document, as an editor does before it asks about it: the server
+// then keeps the types of its package.
+func (b *bare) open(t testing.TB, file string) {
+	t.Helper()
+	path := filepath.Join(b.root, filepath.FromSlash(file))
+	err := b.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": map[string]any{
+		"textDocument": map[string]any{"uri": uri(path), "languageId": "go", "version": 1, "text": read(t, path)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // place is a location as a person would write it: file:line:column, 1-based,
 // with columns in bytes. Files outside the workspace keep their absolute path.
 func (b *bare) place(u string, line, character int) string {

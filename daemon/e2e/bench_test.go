@@ -23,7 +23,7 @@ import (
 // between machines.
 
 // ready makes a world on cobra whose server is warm, and a bare server beside
-// it that is as warm.
+// it that is as warm and has the asked document open.
 func ready(b *testing.B) (*world, *conn, *bare, map[string]any) {
 	b.Helper()
 	dir := module(b, cobra)
@@ -32,6 +32,7 @@ func ready(b *testing.B) (*world, *conn, *bare, map[string]any) {
 	at := map[string]any{"workspace": dir, "filePath": "command.go", "line": line, "column": 6, "limit": all}
 	w.must(b, "aura_references", at, nil)
 	truth := startBare(b, w.gopls, dir, w.env)
+	truth.open(b, "command.go")
 	truth.places(b, "textDocument/references", "command.go", line, 6)
 	return w, w.dial(b), truth, at
 }
@@ -228,7 +229,8 @@ func BenchmarkForwarding(b *testing.B) {
 		w := newWorld(b, dir)
 		w.status(b)
 		socket := echo(b, true)
-		body := []byte(`{"jsonrpc":"2.0","id":1,"method":"workspace.list","params":{}}`)
+		// 200 bytes, most of them space.
+		body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"workspace.list","params":{%138s}}`, "")
 		for _, clients := range []int{1, 8, 64} {
 			bare := throughput(b, socket, clients, body)
 			aura := throughput(b, w.socket(), clients, body)
