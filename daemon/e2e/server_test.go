@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -168,6 +170,50 @@ func TestTimeoutAndCancel(t *testing.T) {
 	if answer.Error == nil || answer.Error.Code != -32800 || answer.Error.Data == nil || answer.Error.Data.Code != api.Cancelled {
 		t.Errorf("cancelled: %+v", answer)
 	}
+}
+
+// TestInterrupted stops a command as a person does who has waited enough.
+func TestInterrupted(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	w.must(t, "aura_references", map[string]any{"symbolName": "Order"}, nil)
+	before := snapshot(t, dir)
+	pid := w.serverPID(t)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+
+	cmd := exec.Command(filepath.Join(w.bin, "auractl"), "call", "aura_rename_symbol", encode(t, rename("Order", "Purchase")))
+	cmd.Dir, cmd.Env = dir, w.env
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, 20*time.Second, "the server has a request", func() bool {
+		for _, s := range w.status(t).Servers {
+			if s.Queue > 0 {
+				return true
+			}
+		}
+		return false
+	})
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	_ = cmd.Wait()
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it ended %v after the interrupt", took)
+	}
+	r := result{stdout: stdout.String(), stderr: stderr.String(), exit: cmd.ProcessState.ExitCode()}
+	got, err := r.answer(nil)
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
+	}
+	refused(t, got, api.Cancelled)
+	unchanged(t, dir, before)
 }
 
 // TestOverloaded asks a stopped server more than its queue holds.

@@ -60,6 +60,7 @@ func TestSoak(t *testing.T) {
 			}
 		}
 		rows = append(rows, r)
+		t.Logf("%d of %d: %s: %s after %v", len(rows), len(picks), p, r.outcome, (r.rename + r.check + r.undo).Round(time.Millisecond))
 		if r.outcome == "VIOLATION" {
 			t.Errorf("%s: %s", p, r.note)
 			break // what follows would be judged against a broken tree
