@@ -170,6 +170,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		Dispatch: d.dispatch,
 		Closed:   d.closed,
 		Keep:     kept(d.languages),
+		Root:     nearestRoot(markers(d.languages), os.Getenv("HOME")),
 		Name:     api.ClientInfo{Name: "aurad", Version: o.Version},
 		Build:    o.Build,
 		Log:      o.Log,

@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/auralsp/aura/adapters"
+)
+
+// repositories are the marks of a version control system, and of a workspace
+// that says so itself.
+var repositories = []string{".git", ".jj", ".hg", ".svn", ".aura.toml"}
+
+// nearestRoot returns the workspace that a folder belongs to when its client
+// names none: the nearest folder above it with a language's marker, where an
+// earlier marker of a language (that of a whole, as of all modules of a tree)
+// beats a nearer one of a part; else the nearest repository; else the folder.
+// It looks no higher than the repository, and never takes the home folder,
+// which holds everything.
+func nearestRoot(markers [][]string, home string) func(context.Context, string) (string, error) {
+	has := func(dir, name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	}
+	return func(_ context.Context, folder string) (string, error) {
+		best, rank := folder, -1 // the rank of the marker at best; -1 when there is none
+		for dir := filepath.Clean(folder); dir != home || dir == folder; dir = filepath.Dir(dir) {
+			for _, language := range markers {
+				for i, name := range language {
+					if (rank < 0 || i < rank) && has(dir, name) {
+						best, rank = dir, i
+					}
+				}
+			}
+			for _, name := range repositories {
+				if has(dir, name) {
+					if rank < 0 {
+						best = dir
+					}
+					return best, nil
+				}
+			}
+			if dir == filepath.Dir(dir) || dir == home {
+				break
+			}
+		}
+		return best, nil
+	}
+}
+
+func markers(languages []adapters.Adapter) [][]string {
+	var out [][]string
+	for _, l := range languages {
+		out = append(out, l.Language().Markers)
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestNearestRoot(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{
+		"mod", // of the home folder itself: never taken
+		"a/mod", "a/sub/deep/x",
+		"whole/work", "whole/part/mod", "whole/part/sub/x",
+		"repo/.git/x", "repo/docs/x", "repo/ignored/lib/mod", "repo/ignored/lib/in/x",
+		"outer/work", "outer/repo/.git/x", "outer/repo/mod", "outer/repo/in/x",
+		"plain/sub/x",
+	} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := nearestRoot([][]string{{"work", "mod"}, {"package"}}, home)
+	tests := []struct{ folder, want string }{
+		{"a", "a"},
+		{"a/sub/deep", "a"},
+		{"whole/part/sub", "whole"},
+		{"repo/docs", "repo"},
+		{"repo/ignored/lib/in", "repo/ignored/lib"},
+		{"outer/repo/in", "outer/repo"},
+		{"plain/sub", "plain/sub"},
+		{"missing/folder", "missing/folder"},
+		{".", "."},
+	}
+	for _, tt := range tests {
+		got, err := find(context.Background(), filepath.Join(home, tt.folder))
+		if err != nil || got != filepath.Join(home, tt.want) {
+			t.Errorf("%s: got %s, %v, want %s", tt.folder, got, err, tt.want)
+		}
+	}
+}
