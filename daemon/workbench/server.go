@@ -60,9 +60,6 @@ func (s *Session) lease(ctx context.Context, lang adapters.Adapter, p adapters.P
 	if err != nil {
 		return nil, err
 	}
-	if whole, why := got.Complete(); !whole {
-		s.Incomplete(why)
-	}
 	l = &lease{Lease: got, session: s, opens: engine.OpenAsked, base: map[string]text.Hash{}}
 	s.mu.Lock()
 	s.leases[key] = l

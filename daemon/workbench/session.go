@@ -167,7 +167,14 @@ func (s *Session) Warn(note string) {
 func (s *Session) Notes() (complete bool, warnings []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.incomplete) == 0, append(slices.Clone(s.incomplete), s.warnings...)
+	reasons := slices.Clone(s.incomplete)
+	for _, l := range s.leases {
+		// A server may have begun to load again since it was leased.
+		if whole, why := l.Complete(); !whole && !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
+		}
+	}
+	return len(reasons) == 0, append(reasons, s.warnings...)
 }
 
 // BenchFor returns the bench of the project that holds a file.
