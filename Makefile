@@ -51,7 +51,7 @@ SEED ?= 1
 
 .PHONY: soak
 soak: tools ## rename N symbols of MODULE one after another: make soak MODULE=path@version N=20 SEED=1
-	$(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./daemon/e2e -args -soak.module='$(MODULE)' -soak.n=$(N) -soak.seed=$(SEED)
+	$(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./daemon/e2e -args -soak.module='$(MODULE)' -soak.n=$(N) -soak.seed=$(SEED) $(SOAKFLAGS)
 
 FUZZTIME ?= 30s
 
