@@ -318,8 +318,9 @@ func unpack(t testing.TB, archive string) string {
 	return root
 }
 
-// open starts a real gopls on a folder and waits until its driver calls it ready.
-func open(t testing.TB, root string) *bench {
+// open starts a real gopls on a folder and waits until its driver calls it
+// ready; adjust changes where it runs.
+func open(t testing.TB, root string, adjust ...func(*adapters.Site)) *bench {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -338,10 +339,14 @@ func open(t testing.TB, root string) *bench {
 			env[name] = v
 		}
 	}
-	l, err := engine.Launch(ctx, adapters.Site{
+	site := adapters.Site{
 		Root: b.project.Root, Marker: b.project.Marker, Members: b.project.Members, Trusted: true, Env: env,
 		Look: func(string) (string, error) { return bin, nil }, Read: os.ReadFile, Scratch: t.TempDir(),
-	})
+	}
+	for _, f := range adjust {
+		f(&site)
+	}
+	l, err := engine.Launch(ctx, site)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-func TestLaunchUntrusted(t *testing.T) {
+func TestM02_LaunchUntrusted(t *testing.T) {
 	s := site(t, "/m")
 	s.Trusted = false
 	s.Env["GOFLAGS"], s.Env["GOTOOLCHAIN"], s.Env["CGO_ENABLED"] = "-toolexec=/tmp/x", "auto", "1"
@@ -82,6 +82,34 @@ func TestLaunchUntrusted(t *testing.T) {
 	for _, want := range []string{"GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local", "CGO_ENABLED=0", "GOPROXY=off", "GOPACKAGESDRIVER=off"} {
 		if !slices.Contains(l.Env, want) {
 			t.Errorf("no %s in %q", want, l.Env)
+		}
+	}
+}
+
+// TestM02_UntrustedRunsNothing has a compiler that tells when it runs: loading a
+// package that uses cgo runs it, unless the workspace is not trusted.
+func TestM02_UntrustedRunsNothing(t *testing.T) {
+	t.Parallel()
+	for _, trusted := range []bool{true, false} {
+		root := unpack(t, "-- go.mod --\nmodule example.com/m\n\ngo 1.26\n-- m.go --\npackage m\n\n// int x;\nimport \"C\"\n\nvar X = C.x\n-- n/n.go --\npackage n\n\nfunc F() {}\n")
+		canary := filepath.Join(t.TempDir(), "ran")
+		cc := filepath.Join(t.TempDir(), "cc")
+		if err := os.WriteFile(cc, []byte("#!/bin/sh\n: > '"+canary+"'\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, root, func(s *adapters.Site) {
+			s.Trusted = trusted
+			s.Env["CC"], s.Env["CGO_ENABLED"], s.Env["GOFLAGS"] = cc, "1", ""
+			s.Env["GOCACHE"] = t.TempDir()
+		})
+		// The answer shows that the packages were loaded.
+		found, err := b.a.Recipes().References.Run(t.Context(), b, adapters.Target{Symbol: b.find(t, "n.F")})
+		if err != nil || len(found.Hits) != 1 {
+			t.Errorf("trusted %v: %v, %v", trusted, found.Hits, err)
+		}
+		_, err = os.Stat(canary)
+		if ran := err == nil; ran != trusted {
+			t.Errorf("trusted %v: the compiler ran: %v (%v)", trusted, ran, err)
 		}
 	}
 }

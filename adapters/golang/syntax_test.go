@@ -243,9 +243,9 @@ func checkTree(t *testing.T, tree *syntax.Tree, content []byte) {
 	}
 }
 
-// TestHostileNesting reads files whose nesting would cost the square of
+// TestM14_HostileNesting reads files whose nesting would cost the square of
 // their size, or the stack, if it were followed to the end.
-func TestHostileNesting(t *testing.T) {
+func TestM14_HostileNesting(t *testing.T) {
 	const n = 20000
 	for name, content := range map[string]string{
 		"structs":    "package p\ntype T " + strings.Repeat("struct{ a ", n) + "int" + strings.Repeat("}", n),
