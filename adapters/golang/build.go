@@ -132,7 +132,7 @@ func vetted(ctx context.Context, s adapters.Snapshot, p adapters.Project, change
 		}
 	}
 	for dir := range maps.Clone(dirs) {
-		importers, err := importersOf(ctx, s, p, dir)
+		importers, err := importersOf(ctx, s, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -142,6 +142,13 @@ func vetted(ctx context.Context, s adapters.Snapshot, p adapters.Project, change
 	}
 	var out []string
 	for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+		ours, err := owns(ctx, s, p, dir)
+		if err != nil {
+			return nil, err
+		}
+		if !ours {
+			continue
+		}
 		ok, err := buildable(ctx, s, dir)
 		if err != nil {
 			return nil, err
@@ -153,8 +160,8 @@ func vetted(ctx context.Context, s adapters.Snapshot, p adapters.Project, change
 	return out, nil
 }
 
-// importersOf returns the folders of the packages of the project that import the one in dir.
-func importersOf(ctx context.Context, s adapters.Snapshot, p adapters.Project, dir string) ([]string, error) {
+// importersOf returns the folders of the packages that import the one in dir.
+func importersOf(ctx context.Context, s adapters.Snapshot, dir string) ([]string, error) {
 	name, err := importPath(ctx, s, dir)
 	if err != nil || name == "" {
 		return nil, err
@@ -170,7 +177,7 @@ func importersOf(ctx context.Context, s adapters.Snapshot, p adapters.Project, d
 	quoted := []byte(strconv.Quote(name))
 	var out []string
 	for _, file := range files {
-		if filepath.Ext(file) != ".go" || slices.Contains(out, filepath.Dir(file)) || !inProject(p, file) {
+		if filepath.Ext(file) != ".go" || slices.Contains(out, filepath.Dir(file)) {
 			continue
 		}
 		content, err := readOptional(ctx, s, file)
@@ -191,24 +198,50 @@ func inProject(p adapters.Project, file string) bool {
 	return slices.ContainsFunc(p.Members, func(m string) bool { return within(m, file) })
 }
 
-// importPath returns the import path of the package in dir, empty when it is in no module.
-func importPath(ctx context.Context, s adapters.Snapshot, dir string) (string, error) {
+// moduleOf returns the folder of the go.mod that a folder belongs to, and the
+// path of its module; both are empty when it is in none.
+func moduleOf(ctx context.Context, s adapters.Snapshot, dir string) (root, module string, err error) {
 	for d := dir; ; d = filepath.Dir(d) {
 		content, err := readOptional(ctx, s, filepath.Join(d, "go.mod"))
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
 		if content != nil {
-			rel, err := filepath.Rel(d, dir)
-			if err != nil {
-				return "", fmt.Errorf("import path of %s: %w", dir, err)
-			}
-			return path.Join(modfile.ModulePath(content), filepath.ToSlash(rel)), nil
+			return d, modfile.ModulePath(content), nil
 		}
 		if d == filepath.Dir(d) {
-			return "", nil
+			return "", "", nil
 		}
 	}
+}
+
+// importPath returns the import path of the package in dir, empty when it is in no module.
+func importPath(ctx context.Context, s adapters.Snapshot, dir string) (string, error) {
+	root, module, err := moduleOf(ctx, s, dir)
+	if err != nil || root == "" {
+		return "", err
+	}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil {
+		return "", fmt.Errorf("import path of %s: %w", dir, err)
+	}
+	return path.Join(module, filepath.ToSlash(rel)), nil
+}
+
+// owns reports whether a folder belongs to a module of the project: one below
+// it that has a go.mod of its own does not.
+func owns(ctx context.Context, s adapters.Snapshot, p adapters.Project, dir string) (bool, error) {
+	if !inProject(p, dir) {
+		return false, nil
+	}
+	root, _, err := moduleOf(ctx, s, dir)
+	if err != nil {
+		return false, err
+	}
+	if len(p.Members) > 0 {
+		return slices.Contains(p.Members, root), nil
+	}
+	return root == p.Root || p.Marker == "" && !within(p.Root, root), nil
 }
 
 // buildable reports whether the go command finds a package in dir: naming one

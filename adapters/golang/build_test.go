@@ -147,6 +147,8 @@ import _ "example.com/api"
 		{"the root package", module, ".", []string{"root.go"}, []string{".: go build -o /dev/null ./...", ".: go vet ."}},
 		{"a package of another system alone", module, ".", []string{"win/x_windows.go"}, []string{".: go build -o /dev/null ./..."}},
 		{"nothing of Go", module, ".", []string{"README.md"}, []string{".: go build -o /dev/null ./..."}},
+		{"a module within the module", module + "-- tools/go.mod --\nmodule example.com/m/tools\n-- tools/t.go --\npackage tools\n\nimport _ \"example.com/m/a\"\n", ".",
+			[]string{"a/a.go"}, []string{".: go build -o /dev/null ./...", ".: go vet ./a ./b ./c"}},
 		{"a workspace", workspace, ".", []string{"m.go"}, []string{
 			".: go build -o /dev/null ./... ./x/... ../outside/...", ".: go vet . ./x",
 		}},

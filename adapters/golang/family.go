@@ -83,7 +83,7 @@ func (r *renamer) outsiders(ctx context.Context, list []recipe.Outsider) error {
 		}
 		switch iface := their.Container; {
 		case abstract:
-			if !slices.Contains(their.Modifiers, "abstract") {
+			if !slices.Contains(their.Modifiers, "abstract") && !copied(o.Place.Path) {
 				concrete = append(concrete, iface)
 			}
 		case !slices.Contains(their.Modifiers, "abstract") || !reachable(o.Place.Path, iface):
@@ -146,7 +146,15 @@ func (r *renamer) askedAtRunTime(ctx context.Context) (string, error) {
 // unexported or internal to a dependency is met by chance.
 func reachable(path, qualified string) bool {
 	name := qualified[strings.LastIndexByte(qualified, '.')+1:]
-	return !strings.Contains(filepath.ToSlash(path), "/internal/") && token.IsExported(name)
+	return !strings.Contains(filepath.ToSlash(path), "/internal/") && !copied(path) && token.IsExported(name)
+}
+
+// copied reports whether a file belongs to the modules that Go's distribution
+// carries for itself (GOROOT/src/vendor, GOROOT/src/cmd/vendor): nobody else can
+// import them, and x/text's own types meet every interface of its copy.
+func copied(path string) bool {
+	slash := filepath.ToSlash(path)
+	return strings.Contains(slash, "/src/vendor/golang.org/x/") || strings.Contains(slash, "/src/cmd/vendor/")
 }
 
 // typeOf returns the type that declares a method, as people write it.

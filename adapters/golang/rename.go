@@ -32,7 +32,8 @@ type renamer struct {
 	pkg      string         // its name
 	edits    *recipe.Edits
 	sources  map[string]*source
-	holders  []string // files of the workspace that hold the name as a word
+	holders  []string          // files of the workspace that hold the name as a word
+	modules  map[string]string // folder of the go.mod by folder, for the folders of the project
 	warnings []string
 }
 
@@ -47,7 +48,7 @@ type source struct {
 
 // rename plans a rename.
 func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rename) (adapters.Draft, error) {
-	r := &renamer{a: a, b: b, in: in, sources: map[string]*source{}}
+	r := &renamer{a: a, b: b, in: in, sources: map[string]*source{}, modules: map[string]string{}}
 	if err := r.plan(ctx); err != nil {
 		return adapters.Draft{}, err
 	}
@@ -193,13 +194,59 @@ func (r *renamer) locate(ctx context.Context) error {
 		r.holders = []string{r.sym.Path}
 		return nil
 	}
-	r.holders, err = r.b.Snapshot().Grep(ctx, r.sym.Name)
-	return err
+	all, err := r.b.Snapshot().Grep(ctx, r.sym.Name)
+	if err != nil {
+		return err
+	}
+	for _, path := range all {
+		ours, err := r.ours(ctx, path)
+		if err != nil {
+			return err
+		}
+		if ours {
+			r.holders = append(r.holders, path)
+		}
+	}
+	return nil
+}
+
+// ours reports whether a file belongs to a module of the project. Another
+// module of the workspace builds against a version of this one that does not
+// change with it.
+func (r *renamer) ours(ctx context.Context, path string) (bool, error) {
+	dir := filepath.Dir(path)
+	if root, ok := r.modules[dir]; ok {
+		return root != "", nil
+	}
+	ours, err := owns(ctx, r.b.Snapshot(), r.b.Project(), dir)
+	if err != nil {
+		return false, err
+	}
+	r.modules[dir] = ""
+	if ours {
+		root, _, err := moduleOf(ctx, r.b.Snapshot(), dir)
+		if err != nil {
+			return false, err
+		}
+		if root == "" {
+			root = r.b.Project().Root
+		}
+		r.modules[dir] = root
+	}
+	return ours, nil
 }
 
 // ask gathers gopls's edits for the whole family.
 func (r *renamer) ask(ctx context.Context) error {
-	var err error
+	at, alone, err := r.receiver(ctx)
+	if err != nil {
+		return err
+	}
+	if alone {
+		r.edits, err = recipe.NewEdits(change.FromEdits(r.sym.Path, []text.Edit{{Start: r.sym.NameSpan.Start, End: r.sym.NameSpan.End, New: r.in.NewName}}), r.read(ctx))
+		return err
+	}
+	r.family[0].NameSpan = at
 	r.edits, err = recipe.RenameFamily(ctx, r.b, r.srv, r.family, r.in.NewName, r.read(ctx),
 		func(s graph.Symbol) bool { return slices.Contains(s.Modifiers, "abstract") },
 		func(s graph.Symbol, err error) (change.Set, error) { return r.byReferences(ctx, s, err) })
@@ -210,6 +257,38 @@ func (r *renamer) ask(ctx context.Context) error {
 		return refuse(adapters.NameConflict, "the renames of the methods that belong together with %s do not fit into one change: %v", r.sym.Qualified, err)
 	}
 	return err
+}
+
+// receiver returns where to ask for a rename. At the declaration of a method's
+// receiver gopls renames the receivers of all methods of the type; at a use it
+// renames the one that was meant. alone says that there is no use.
+func (r *renamer) receiver(ctx context.Context) (at graph.Span, alone bool, err error) {
+	at = r.sym.NameSpan
+	src, err := r.source(ctx, r.sym.Path)
+	if err != nil {
+		return at, false, err
+	}
+	method, ok := src.tree.Enclosing(at.Start)
+	if !ok || r.sym.Kind != graph.KindParameter || method.Kind != graph.KindMethod || at.Start > method.NameSpan.Start {
+		return at, false, nil
+	}
+	uses, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", r.sym,
+		map[string]any{"context": map[string]any{"includeDeclaration": false}})
+	if err != nil {
+		return at, false, r.explain(ctx, err)
+	}
+	for _, u := range uses {
+		if u.Path == r.sym.Path && u.Span != at {
+			return u.Span, false, nil
+		}
+	}
+	for _, id := range src.tree.Named(r.in.NewName) {
+		if method.Decl.Contains(id.Span.Start) {
+			p := src.point(id.Span.Start)
+			return at, false, refuse(adapters.NameConflict, "%s is used already in %s (%s:%d:%d)", r.in.NewName, method.Qualified, r.relative(src.path), p.Line, p.Column)
+		}
+	}
+	return at, true, nil
 }
 
 // read reads files for change sets.
@@ -230,6 +309,11 @@ func (r *renamer) audit(ctx context.Context) error {
 			return err
 		}
 		for _, e := range r.edits.Of(path) {
+			if !r.inReach(src, e.Start) && (path != r.sym.Path || !inImportName(r.sym)) {
+				at := src.point(e.Start)
+				return refuse(adapters.Unsupported, "gopls would rename more than %s: also at %s:%d:%d, outside the function that declares it",
+					r.sym.Name, r.relative(path), at.Line, at.Column)
+			}
 			if e.Start == e.End || inImport(src.tree, e.Start) {
 				continue
 			}
@@ -246,6 +330,10 @@ func (r *renamer) audit(ctx context.Context) error {
 	}
 	return nil
 }
+
+// inImportName reports whether a symbol is the name of an import, which
+// belongs to its file and to no function.
+func inImportName(s graph.Symbol) bool { return s.Local && s.Kind == graph.KindNamespace }
 
 func inImport(t *syntax.Tree, offset int) bool {
 	return slices.ContainsFunc(t.Imports, func(im syntax.Import) bool { return im.Span.Start <= offset && offset < im.Span.End })

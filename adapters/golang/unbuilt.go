@@ -31,7 +31,7 @@ func (r *renamer) show(ctx context.Context) error {
 	n := 0
 	for _, src := range holders {
 		uses := src.tree.Named(r.sym.Name)
-		if !src.built || len(uses) == 0 || !hidden(r.b.Root(), filepath.Dir(src.path)) || len(r.qualifiers(src)) == 0 {
+		if !src.built || len(uses) == 0 || !hidden(r.modules[filepath.Dir(src.path)], filepath.Dir(src.path)) || len(r.qualifiers(src)) == 0 {
 			continue
 		}
 		if n++; n > maxOpened {
