@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -309,20 +308,4 @@ func TestE10_HardLinkIsRefused(t *testing.T) {
 	before := b.tree()
 	_, err := b.begin(b.edit("a.txt", "A\n"), b.edit("b.txt", "B\n"))
 	b.refused(err, api.PermissionDenied, before, "b.txt", "2 hard links")
-}
-
-// until waits for a condition.
-func until(t testing.TB, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(10 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("not in 10 s: %s", what)
-		case <-tick.C:
-		}
-	}
 }

@@ -284,9 +284,9 @@ func TestP21_PanicEndsOneRequest(t *testing.T) {
 		if in, ok := c.Input.(api.Navigate); ok && in.SymbolName == "boom" {
 			panic("secret source text")
 		}
-		var m map[string]int
+		var gone *missing
 		if in, ok := c.Input.(api.Navigate); ok && in.SymbolName == "nil" {
-			m["x"] = 1
+			gone.read()
 		}
 		return echo(ctx, c)
 	}})
@@ -388,3 +388,8 @@ func TestIdleStop(t *testing.T) {
 		t.Errorf("got %v, want ErrIdle", err)
 	}
 }
+
+// missing is what a careless handler dereferences.
+type missing struct{ n int }
+
+func (s *missing) read() { s.n++ }

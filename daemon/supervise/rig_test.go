@@ -42,7 +42,6 @@ type rig struct {
 // progress is open.
 type driver struct {
 	waits bool // for a progress to begin and end
-	open  int
 	moves uint64
 	ready bool
 	over  adapters.Overlay
