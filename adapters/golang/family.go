@@ -220,8 +220,7 @@ func (r *renamer) explain(ctx context.Context, err error) error {
 	case badName.MatchString(message):
 		return refuse(adapters.InvalidName, "%q is not a Go identifier", printable(r.in.NewName))
 	case unloaded.MatchString(message) && !r.sources[r.sym.Path].built:
-		return refuse(adapters.Unsupported, "%s is declared in %s, which is not part of the build here (%s); set GOOS, GOARCH or GOFLAGS=-tags so that it is, and rename again",
-			r.sym.Name, r.relative(r.sym.Path), condition(r.sources[r.sym.Path]))
+		return r.leftOut()
 	case unloaded.MatchString(message):
 		return refuse(adapters.Unsupported, "gopls has not loaded the package of %s: %s; `auractl diagnostics` and `go list ./...` say why",
 			r.relative(r.sym.Path), said)
@@ -229,6 +228,12 @@ func (r *renamer) explain(ctx context.Context, err error) error {
 		return refuse(adapters.NameConflict, "%s", said)
 	}
 	return refuse(adapters.Unsupported, "gopls declines: %s", said)
+}
+
+// leftOut refuses a symbol that gopls cannot see.
+func (r *renamer) leftOut() error {
+	return refuse(adapters.Unsupported, "%s is declared in %s, which is not part of the build here (%s); set GOOS, GOARCH or GOFLAGS=-tags so that it is, and rename again",
+		r.sym.Name, r.relative(r.sym.Path), condition(r.sources[r.sym.Path]))
 }
 
 // readable puts gopls's lines "place: text" into one sentence with the places

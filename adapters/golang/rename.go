@@ -111,11 +111,7 @@ func (r *renamer) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !src.built {
-		if !standsAlone(src.tree) {
-			return refuse(adapters.Unsupported, "%s is declared in %s, which is not part of the build here (%s); set GOOS, GOARCH or GOFLAGS=-tags so that it is, and rename again",
-				r.sym.Name, r.relative(r.sym.Path), condition(src))
-		}
+	if !src.built && standsAlone(src.tree) {
 		// gopls knows a program that is run by hand only while it is open.
 		if err := r.srv.Open(ctx, []string{r.sym.Path}); err != nil {
 			return err
@@ -251,6 +247,8 @@ func (r *renamer) ask(ctx context.Context) error {
 		func(s graph.Symbol) bool { return slices.Contains(s.Modifiers, "abstract") },
 		func(s graph.Symbol, err error) (change.Set, error) { return r.byReferences(ctx, s, err) })
 	switch {
+	case errors.Is(err, recipe.ErrNoRename) && !r.sources[r.sym.Path].built:
+		return r.leftOut()
 	case errors.Is(err, recipe.ErrNoRename):
 		return refuse(adapters.Unsupported, "gopls finds nothing to rename at the declaration of %s", r.sym.Qualified)
 	case errors.Is(err, change.ErrConflict), errors.Is(err, text.ErrOverlap):
