@@ -190,7 +190,8 @@ func (tr *tree) checkImports(name string, f *file, report func(at, format string
 				report(name, "%s may not import %s (it owns %s)", dir, ours, row.why)
 			}
 		case strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
-			checkOwner(name, dir, imported, f.test, report)
+			// Packages like lsptest exist for tests only.
+			checkOwner(name, dir, imported, f.test || strings.HasSuffix(dir, "test"), report)
 		}
 	}
 }

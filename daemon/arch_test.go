@@ -45,6 +45,8 @@ var layers = map[string]pkg{
 	"daemon/mcp":   {2, "daemon/api daemon/api/schema daemon/client", "runs in auractl's process; must not know servers"},
 	"daemon/agent": {2, "daemon/api daemon/client", "runs in auractl's process; must not know servers"},
 
+	"graph/syntax/syntaxtest": {2, "graph graph/syntax *", "goldens of what is extracted from a file; for tests of languages"},
+
 	"lspclient/lsptest": {3, "lspclient lspclient/wire *", "the scriptable fake server; for tests of everything above"},
 	"adapters/recipe":   {3, "adapters graph graph/syntax *", "algorithms true of several languages"},
 	"daemon/edit":       {3, "daemon/api daemon/view *", "the only writer of user files; must not know servers"},
