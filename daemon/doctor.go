@@ -44,7 +44,7 @@ func (d *Daemon) doctor(ctx context.Context, c serve.Call) (any, error) {
 	if dir != "" {
 		var err error
 		if ws, err = d.workspaces.get(ctx, dir); err != nil {
-			check("workspace", "fail", err.Error(), "")
+			check("workspace", "warn", err.Error(), "")
 		}
 	}
 	caller := workbench.Caller{Env: named(c.Client.Env)}

@@ -62,11 +62,39 @@ func canonical(dir string) (string, error) {
 	return real, nil
 }
 
+// tooWide refuses the root of the file system, and a home folder that is no
+// project itself: following and reading all of it is never what was meant.
+func (w *workspaces) tooWide(real string) error {
+	if real == "/" {
+		return api.Errorf(api.InvalidArgument, "/ is the whole file system; name the folder of a project with -C")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	if home, err = filepath.EvalSymlinks(home); err != nil || home != real {
+		return nil
+	}
+	markers := []string{".git"}
+	for _, l := range w.languages {
+		markers = append(markers, l.Language().Markers...)
+	}
+	for _, m := range markers {
+		if _, err := os.Lstat(filepath.Join(real, m)); err == nil {
+			return nil
+		}
+	}
+	return api.Errorf(api.InvalidArgument, "%s is your home folder and no project; name the folder of a project with -C", real)
+}
+
 // get opens the workspace of a folder, once for all who ask. A folder inside a
 // known workspace is a scope of that one.
 func (w *workspaces) get(ctx context.Context, dir string) (*workbench.Workspace, error) {
 	real, err := canonical(dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.tooWide(real); err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
