@@ -62,7 +62,6 @@
 (named_expression name: (identifier) @assigned.variable) @binding
 (as_pattern alias: (as_pattern_target (identifier) @assigned.variable)) @binding
 (as_pattern alias: (as_pattern_target (tuple (identifier) @assigned.variable))) @binding
-(except_clause alias: (identifier) @assigned.variable)
 (global_statement (identifier) @excluded)
 (nonlocal_statement (identifier) @excluded)
 [(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @scope
