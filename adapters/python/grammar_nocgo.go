@@ -1,8 +1,0 @@
-//go:build !cgo
-
-package python
-
-import "unsafe"
-
-// tables is the grammar, nil in a build without cgo.
-var tables = (func() unsafe.Pointer)(nil)
