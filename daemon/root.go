@@ -16,8 +16,8 @@ var repositories = []string{".git", ".jj", ".hg", ".svn", ".aura.toml"}
 // names none: the nearest folder above it with a language's marker, where an
 // earlier marker of a language (that of a whole, as of all modules of a tree)
 // beats a nearer one of a part; else the nearest repository; else the folder.
-// It looks no higher than the repository, and never takes the home folder,
-// which holds everything.
+// It looks no higher than the repository. The home folder and the root of the
+// file system hold everything: they are none without a mark, and the answer is "".
 func nearestRoot(markers [][]string, home string) func(context.Context, string) (string, error) {
 	has := func(dir, name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -44,6 +44,9 @@ func nearestRoot(markers [][]string, home string) func(context.Context, string) 
 			if dir == filepath.Dir(dir) || dir == home {
 				break
 			}
+		}
+		if rank < 0 && (best == home || best == filepath.Dir(best)) {
+			return "", nil
 		}
 		return best, nil
 	}

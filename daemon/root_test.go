@@ -37,6 +37,15 @@ func TestNearestRoot(t *testing.T) {
 		{"missing/folder", "missing/folder"},
 		{".", "."},
 	}
+	bare := t.TempDir()
+	for _, folder := range []string{bare, "/"} {
+		if _, err := os.Lstat("/.git"); err == nil {
+			continue // somebody keeps the whole machine in a repository
+		}
+		if got, err := nearestRoot(nil, bare)(context.Background(), folder); got != "" || err != nil {
+			t.Errorf("%s: got %q, %v", folder, got, err)
+		}
+	}
 	for _, tt := range tests {
 		got, err := find(context.Background(), filepath.Join(home, tt.folder))
 		if err != nil || got != filepath.Join(home, tt.want) {
