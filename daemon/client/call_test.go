@@ -233,3 +233,49 @@ func TestProgressAndNotifications(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A daemon of another contract is asked to stop if it is idle, and replaced.
+func TestOnceReplacesAnIdleDaemonOfAnotherContract(t *testing.T) {
+	for _, method := range []string{"rename", "definition"} {
+		for _, idle := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s idle=%v", method, idle), func(t *testing.T) {
+				var mu sync.Mutex
+				var asked []string
+				greetings := 0
+				opts := scripted(t, func(r request, send func(string)) {
+					mu.Lock()
+					defer mu.Unlock()
+					switch r.Method {
+					case "initialize":
+						greetings++
+						catalogue := "other"
+						if greetings > 1 {
+							catalogue = api.CatalogueHash()
+						}
+						send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"build":"b%d","catalogue":%q}}`, greetings, catalogue))
+					case "daemon.shutdown":
+						send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopping":%v}}`, *r.ID, idle))
+						if idle {
+							send("")
+						}
+					default:
+						asked = append(asked, fmt.Sprintf("%s %d", r.Method, greetings))
+						send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"n":%d}}`, *r.ID, greetings))
+					}
+				})
+				opts.Start, opts.Build = true, "mine"
+				raw, _, err := Once(context.Background(), opts, method, nil)
+				want := `{"n":1}`
+				if idle {
+					want = `{"n":2}`
+				}
+				if err != nil || string(raw) != want {
+					t.Errorf("got %s, %v, want %s", raw, err, want)
+				}
+				if changes := method == "rename"; changes && len(asked) != 1 {
+					t.Errorf("a change was asked for %d times: %q", len(asked), asked)
+				}
+			})
+		}
+	}
+}

@@ -115,16 +115,44 @@ func Once(ctx context.Context, opts Options, method string, params any) (json.Ra
 		if err != nil {
 			return nil, api.Initialized{}, err
 		}
+		if try == 1 && changes(method) && c.replace(ctx) {
+			_ = c.Close()
+			continue
+		}
 		raw, err := c.Raw(ctx, method, params)
 		c.mu.Lock()
 		server, greeted := c.server, c.greeted
 		c.mu.Unlock()
+		if try == 1 && greeted && !changes(method) && c.replace(ctx) {
+			_ = c.Close()
+			continue // a question may be asked twice
+		}
 		_ = c.Close()
 		// Without an answer to initialize it took no request that changes anything.
 		if greeted || !opts.Start || try == 3 || ctx.Err() != nil || !errors.As(err, new(*Unreachable)) {
 			return raw, server, err
 		}
 	}
+}
+
+// changes reports whether a call may change something.
+func changes(method string) bool {
+	spec, broad, ok := api.ByMethod(method)
+	return !ok || broad || spec.Tier > api.Observe
+}
+
+// replace asks an idle daemon of another contract to stop, so that ours is
+// started in its place; it reports whether it did. A busy one goes on: others use it.
+func (c *Client) replace(ctx context.Context) bool {
+	server, err := c.Hello(ctx)
+	if err != nil || !c.opts.Start || c.opts.Skew(server) == "" {
+		return false
+	}
+	var answer api.Stopping
+	if err := c.Call(ctx, "daemon.shutdown", api.ShutdownQuery{IfIdle: true}, &answer); err != nil || !answer.Stopping {
+		return false
+	}
+	return c.Wait(ctx) == nil
 }
 
 // greeting is the id of initialize.
@@ -186,7 +214,7 @@ func (c *Client) Raw(ctx context.Context, method string, params any) (json.RawMe
 	if err := ctx.Err(); err != nil {
 		return nil, ended(err)
 	}
-	if spec, broad, ok := api.ByMethod(method); !ok || broad || spec.Tier > api.Observe {
+	if changes(method) {
 		// What may change something is not sent on the heels of initialize.
 		if _, err := c.Hello(ctx); err != nil {
 			return nil, err

@@ -39,6 +39,13 @@ func dialSocket(ctx context.Context, socket string) (net.Conn, error) {
 func (d *dialer) connect(ctx context.Context) (net.Conn, error) {
 	socket := d.opts.Paths.Socket
 	conn, err := d.try(ctx)
+	for end := time.Now().Add(startTimeout); errors.Is(err, unix.EAGAIN) && time.Now().Before(end) && ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollInterval):
+		}
+		conn, err = d.try(ctx)
+	}
 	if err == nil {
 		return conn, nil
 	}
@@ -80,6 +87,13 @@ func (d *dialer) try(ctx context.Context) (net.Conn, error) {
 // absent reports whether an error means that no daemon runs.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ECONNREFUSED)
+}
+
+// passing reports whether an error may be over soon: the daemon's queue of
+// connections is full, or the time is up, of which the context will tell.
+func passing(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, unix.EAGAIN) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // start starts the daemon unless somebody else does, and connects. Those who
@@ -126,7 +140,7 @@ func (d *dialer) start(ctx context.Context) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		if !absent(err) && ctx.Err() == nil {
+		if !absent(err) && !passing(err) {
 			return nil, err
 		}
 		if err := p.ended(); err != nil {
