@@ -37,7 +37,8 @@ var layers = map[string]pkg{
 	"daemon/client":     {1, "daemon/api daemon/config", "typed client; starts the daemon, whose socket config places"},
 	"daemon/session":    {1, "daemon/api", "sessions and the tracker"},
 
-	"lspclient":    {2, "lspclient/wire *", "one connection to one server; must not know which, nor processes"},
+	"lspclient": {2, "lspclient/wire *", "one connection to one server; must not know which, nor processes"},
+
 	"graph/index":  {2, "graph graph/syntax", "names and symbols of a workspace in memory, until the store holds them"},
 	"graph/ingest": {2, "graph graph/store graph/syntax", "dirty files to store; facts come through its own interface"},
 	"daemon/view":  {2, "graph/watch *", "the current text; must not know servers"},
@@ -88,10 +89,10 @@ var thirdParty = map[string]string{
 	"github.com/go-json-experiment/json":            "lspclient lspclient/wire",
 	"github.com/spf13/cobra":                        "cmd/auractl",
 	"github.com/spf13/pflag":                        "cmd/auractl",
-	"github.com/pelletier/go-toml":                  "daemon/config",
+	"github.com/pelletier/go-toml":                  "daemon/config adapters/rust adapters/python",
 	"github.com/google/jsonschema-go":               "daemon/api/schema",
 	"github.com/aymanbagabas/go-udiff":              "lspclient/change cmd/auractl",
-	"github.com/bmatcuk/doublestar":                 "daemon/view graph/watch",
+	"github.com/bmatcuk/doublestar":                 "daemon/view graph/watch adapters/rust adapters/python adapters/typescript",
 	"github.com/git-pkgs/gitignore":                 "daemon/view graph/watch",
 	"go.etcd.io/bbolt":                              "graph/store",
 	"github.com/tree-sitter/go-tree-sitter":         "graph/syntax",

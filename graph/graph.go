@@ -55,7 +55,7 @@ type Symbol struct {
 	Project    string   // root of the build unit, relative to the workspace with "/", "." for the workspace itself
 	Name       string   // as written: "Save"
 	Qualified  string   // within the project: "store.Order.Save"; a parser fills it within the file, Identify puts the namespace before it
-	Alias      string   // a second qualified name, when sources call its namespace otherwise than the tools do; else empty
+	Alias      string   // a second qualified name, when sources call its namespace or container otherwise than the tools do; else empty. A parser may fill it within the file
 	Container  string   // qualified name of what encloses it: "store.Order"; empty at top level
 	Kind       Kind     //
 	Signature  string   // one line, as people read it: "func (o *Order) Save(ctx context.Context) error"
@@ -72,6 +72,7 @@ type Symbol struct {
 	Body       Span     // between the braces; zero when there is none
 	Doc        string   // documentation as text
 	Local      bool     // declared within a function: a local variable, a parameter
+	Merged     bool     // declarations like this one are one symbol together, in one file as well: partial classes, namespaces, accessors
 }
 
 // Reader answers questions about the symbols of a workspace. Spans are those

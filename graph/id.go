@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -107,6 +108,7 @@ func Identify(symbols []Symbol, content []byte, h Home) {
 		name  string
 	}
 	global, local, hashes := map[ID]int{}, map[key]int{}, map[ID]string{}
+	merged := map[ID]ID{}
 	for i := range symbols {
 		s := &symbols[i]
 		s.Language, s.Project = h.Language, h.Project
@@ -115,17 +117,27 @@ func Identify(symbols []Symbol, content []byte, h Home) {
 		}
 		within := s.Qualified
 		s.Qualified = join(h.Namespace, within, h.Separator)
-		if h.Alias != "" {
-			s.Alias = join(h.Alias, within, h.Separator)
+		switch {
+		case h.Alias != "":
+			s.Alias = join(h.Alias, cmp.Or(s.Alias, within), h.Separator)
+		case s.Alias != "":
+			s.Alias = join(h.Namespace, s.Alias, h.Separator)
 		}
 		if s.Container != "" {
 			s.Container = join(h.Namespace, s.Container, h.Separator)
 		}
 		identity := Identity{Language: h.Language, Project: h.Project, Qualified: s.Qualified, Params: s.Params}
 		first := MakeID(identity)
+		if id, ok := merged[first]; ok && s.Merged {
+			s.ID = id
+			continue
+		}
 		identity.Nth = global[first]
 		global[first]++
 		s.ID = MakeID(identity)
+		if s.Merged {
+			merged[first] = s.ID
+		}
 	}
 	for i := range symbols {
 		s := &symbols[i]

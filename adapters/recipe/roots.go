@@ -75,9 +75,8 @@ func Within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// Order puts the projects that hold dir first, innermost first, then those
-// below it, nearest first, and drops the others and those below a folder of
-// one of the names.
+// Order puts the innermost project that holds dir first, then those below dir,
+// nearest first, and drops the others and those below a folder of one of the names.
 func Order(projects []adapters.Project, dir string, skip ...string) []adapters.Project {
 	var holding, below []adapters.Project
 	for _, p := range projects {
@@ -95,7 +94,7 @@ func Order(projects []adapters.Project, dir string, skip ...string) []adapters.P
 		}
 		return strings.Compare(a.Root, b.Root)
 	})
-	return append(holding, below...)
+	return append(holding[:min(1, len(holding))], below...)
 }
 
 // through reports whether a folder below dir is one of the names or lies in one.

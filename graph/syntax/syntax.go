@@ -18,6 +18,9 @@ const MaxFile = 16 << 20
 // Spec is how the files of one language are read.
 type Spec struct {
 	Version string // of the extractor; in the key of every cached record
+	// Missing says why this build cannot parse the language's files, in words
+	// for people; it is empty when it can. Parse then fails with ErrNotBuilt.
+	Missing string
 	// Parse reads a file. A broken file gives what can be read and Tree.Errors;
 	// err is for content that cannot be read at all.
 	Parse func(path string, content []byte) (*Tree, error)
