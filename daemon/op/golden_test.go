@@ -38,12 +38,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // operation and its fields, want/NAME.json the answer or the refusal, and for a
 // change what each file would become.
 func TestGolden(t *testing.T) {
-	cases, err := filepath.Glob("../../testdata/*/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatal("no cases in testdata")
+	var cases []string
+	for _, l := range registry.Languages() {
+		found, err := filepath.Glob("../../testdata/*/" + l.Language().ID + "-*.txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 0 {
+			t.Errorf("testdata has no cases of %s", l.Language().Name)
+		}
+		cases = append(cases, found...)
 	}
 	w := newWorld(t)
 	for _, path := range cases {

@@ -11,6 +11,7 @@ import (
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/graph/index"
 	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/text"
 )
 
 // catchUp brings the index up to the snapshot: every file the first time, then
@@ -139,7 +140,7 @@ func (w *Workspace) placeLocked(ctx context.Context, snap adapters.Snapshot, lan
 }
 
 // parse reads a content of a file; its symbols carry their ids.
-func (w *Workspace) parse(ctx context.Context, snap adapters.Snapshot, path string, content []byte) (*syntax.Tree, error) {
+func (w *Workspace) parse(ctx context.Context, snap adapters.Snapshot, path string, content []byte, hash text.Hash) (*syntax.Tree, error) {
 	lang, ok := w.Language(path)
 	if !ok {
 		return nil, unsupported(path)
@@ -150,9 +151,13 @@ func (w *Workspace) parse(ctx context.Context, snap adapters.Snapshot, path stri
 	if err != nil {
 		return nil, err
 	}
+	if t := w.trees.get(path, hash, place); t != nil {
+		return t, nil
+	}
 	t, err := lang.Syntax().Read(path, content, place)
 	if err != nil {
 		return nil, api.Errorf(api.FileTooLarge, "%v", err)
 	}
+	w.trees.put(&parsed{path: path, hash: hash, place: place, tree: t, bytes: len(content)})
 	return t, nil
 }

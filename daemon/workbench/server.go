@@ -106,13 +106,13 @@ func refusedBy(err error) error {
 // Position converts a byte offset of a file. The request that carries it is
 // sent only if the server has the same text then.
 func (l *lease) Position(ctx context.Context, path string, offset int) (protocol.TextDocumentPositionParams, error) {
-	f, err := l.session.File(ctx, path)
+	f, hash, err := l.session.file(ctx, path)
 	if err != nil {
 		return protocol.TextDocumentPositionParams{}, err
 	}
 	l.mu.Lock()
 	_, asked := l.base[path]
-	l.base[path] = text.Sum(f.Content())
+	l.base[path] = hash
 	l.mu.Unlock()
 	if l.opens && !asked && l.session.Inside(path) {
 		if err := l.Open(ctx, []string{path}); err != nil {
@@ -172,6 +172,7 @@ func (s *Session) indexed(path string, content []byte) *text.File {
 	}
 	f := text.NewFile(content)
 	s.files[path] = f
+	delete(s.hashes, path)
 	return f
 }
 

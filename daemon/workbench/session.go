@@ -37,6 +37,7 @@ type Session struct {
 	leases     map[string]*lease
 	trees      map[string]*syntax.Tree
 	files      map[string]*text.File
+	hashes     map[string]text.Hash // of the contents of files that the snapshot gave
 	incomplete []string
 	warnings   []string
 }
@@ -56,6 +57,7 @@ func (w *Workspace) Begin(ctx context.Context, c Caller) (*Session, error) {
 		leases: map[string]*lease{},
 		trees:  map[string]*syntax.Tree{},
 		files:  map[string]*text.File{},
+		hashes: map[string]text.Hash{},
 	}, nil
 }
 
@@ -103,21 +105,29 @@ func inside(root, path string) bool {
 
 // File returns a file's content with its line index.
 func (s *Session) File(ctx context.Context, path string) (*text.File, error) {
+	f, _, err := s.file(ctx, path)
+	return f, err
+}
+
+// file returns a file of the snapshot with the hash of its content.
+func (s *Session) file(ctx context.Context, path string) (*text.File, text.Hash, error) {
 	s.mu.Lock()
-	f := s.files[path]
+	f, hash := s.files[path], s.hashes[path]
 	s.mu.Unlock()
-	if f != nil {
-		return f, nil
+	if f != nil && hash != (text.Hash{}) {
+		return f, hash, nil
 	}
-	content, _, err := s.snap.Read(ctx, path)
+	content, hash, err := s.snap.Read(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, hash, err
 	}
-	f = text.NewFile(content)
 	s.mu.Lock()
-	s.files[path] = f
-	s.mu.Unlock()
-	return f, nil
+	defer s.mu.Unlock()
+	if f == nil || string(f.Content()) != string(content) {
+		f = text.NewFile(content)
+	}
+	s.files[path], s.hashes[path] = f, hash
+	return f, hash, nil
 }
 
 // Tree returns a file's syntax; its symbols carry their ids.
@@ -128,11 +138,11 @@ func (s *Session) Tree(ctx context.Context, path string) (*syntax.Tree, error) {
 	if t != nil {
 		return t, nil
 	}
-	f, err := s.File(ctx, path)
+	f, hash, err := s.file(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	t, err = s.ws.parse(ctx, s.snap, path, f.Content())
+	t, err = s.ws.parse(ctx, s.snap, path, f.Content(), hash)
 	if err != nil {
 		return nil, err
 	}
@@ -227,11 +237,11 @@ func (b *Bench) Tree(ctx context.Context, path string) (*syntax.Tree, error) {
 	if !b.planned {
 		return b.session.Tree(ctx, path)
 	}
-	content, _, err := b.snap.Read(ctx, path)
+	content, hash, err := b.snap.Read(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	return b.session.ws.parse(ctx, b.snap, path, content)
+	return b.session.ws.parse(ctx, b.snap, path, content, hash)
 }
 
 // With returns the same bench after these changes. Servers know nothing of them.

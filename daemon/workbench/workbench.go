@@ -38,6 +38,7 @@ type Workspace struct {
 	opts  Options
 	view  *view.View
 	langs []adapters.Adapter
+	trees trees
 
 	mu       sync.Mutex // guards what follows; held while the index catches up
 	cursor   uint64     // of the view's log, as far as the index has read
