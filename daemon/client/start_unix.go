@@ -140,7 +140,8 @@ func (d *dialer) start(ctx context.Context) (net.Conn, error) {
 		if err == nil {
 			return conn, nil
 		}
-		if !absent(err) && !passing(err) {
+		// A dial that our own deadline cut short says nothing of the daemon.
+		if !absent(err) && !passing(err) && ctx.Err() == nil && !os.IsTimeout(err) {
 			return nil, err
 		}
 		if err := p.ended(); err != nil {
