@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/syntax"
 )
@@ -61,28 +62,8 @@ func isTest(path string) bool {
 	return slices.Contains(dirs, "tests") || slices.Contains(dirs, "test")
 }
 
-// headLines is how many lines of a file may say that it is generated.
-const headLines = 20
-
-// isGenerated reports whether a comment at the head of a file says that a tool
-// writes it: protoc's, or the words that tools have in common.
-func isGenerated(content []byte) bool {
-	for i, line := range strings.SplitN(string(content[:min(len(content), 4<<10)]), "\n", headLines+1) {
-		if i == headLines {
-			break
-		}
-		comment, ok := strings.CutPrefix(strings.TrimPrefix(line, "\uFEFF"), "#")
-		if !ok {
-			continue
-		}
-		comment = strings.ToLower(comment)
-		if strings.Contains(comment, "@generated") ||
-			strings.Contains(comment, "generated") && strings.Contains(comment, "do not edit") {
-			return true
-		}
-	}
-	return false
-}
+// isGenerated reports whether a comment at the head of a file says that a tool writes it.
+func isGenerated(content []byte) bool { return recipe.Generated(content, "#") }
 
 // keywords of the language reference, section 2.3.1; the soft ones (match,
 // case, type, _) may be names.
@@ -95,9 +76,7 @@ var keywords = []string{
 // CheckName implements adapters.Namer: what the language reference, section
 // 2.3, calls an identifier, without keywords.
 func (*Adapter) CheckName(sym graph.Symbol, name string) error {
-	invalid := func(why string) error {
-		return &adapters.Refusal{Reason: adapters.InvalidName, Message: "\"" + printable(name) + "\" " + why}
-	}
+	invalid := func(why string) error { return recipe.InvalidName(name, why) }
 	switch {
 	case name == "":
 		return &adapters.Refusal{Reason: adapters.InvalidName, Message: "the new name is empty; give a Python identifier"}
@@ -142,21 +121,4 @@ func dunder(name string) bool {
 // mangled reports whether Python makes a name private to its class.
 func mangled(name string) bool {
 	return strings.HasPrefix(name, "__") && !strings.HasSuffix(name, "__")
-}
-
-// printable keeps a refused name from playing with the reader's terminal.
-func printable(s string) string {
-	const limit = 60
-	var b strings.Builder
-	for _, r := range s {
-		if b.Len() > limit {
-			b.WriteString("…")
-			break
-		}
-		if !unicode.IsPrint(r) {
-			r = unicode.ReplacementChar
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

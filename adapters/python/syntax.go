@@ -32,7 +32,7 @@ func spec() *syntax.Spec {
 		Separator: ".",
 		Grammars:  []syntax.Grammar{{Language: tables, Query: query}},
 		Namespace: namespace,
-		Comment:   func(comment string) (string, bool) { return "", !strings.HasPrefix(comment, "#!") },
+		Comment:   comment,
 		Doc:       docstring,
 		Parameter: parameter,
 		Complete:  complete,
@@ -62,6 +62,15 @@ func namespace(root, path string, _ *syntax.Tree) (name, alias string) {
 		name, alias = name+".pyi", strings.Join(inner, ".")
 	}
 	return name, alias
+}
+
+// comment leaves the line that names the interpreter to the file; nothing but
+// a docstring documents in Python.
+func comment(text string) (syntax.CommentKind, string) {
+	if strings.HasPrefix(text, "#!") {
+		return syntax.ForeignComment, ""
+	}
+	return syntax.PlainComment, ""
 }
 
 // parameter tells what stands for a parameter in a signature: its type with the

@@ -204,11 +204,11 @@ func (b *builder) lead(s *graph.Symbol) {
 		if _, isAttribute := slices.BinarySearchFunc(b.attributes, p, bySpan); isAttribute {
 			attributes = append(attributes, b.line(p))
 		} else if b.language.Comment != nil {
-			doc, belongs := b.language.Comment(text)
-			if !belongs || bytes.Count(b.src[p.End:start], []byte("\n")) > 1 && doc == "" {
+			kind, doc := b.language.Comment(text)
+			if kind == ForeignComment || kind == PlainComment && bytes.Count(b.src[p.End:start], []byte("\n")) > 1 {
 				break
 			}
-			if doc != "" {
+			if kind == DocComment {
 				docs = append(docs, doc)
 			}
 		}

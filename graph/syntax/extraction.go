@@ -196,6 +196,9 @@ func (x *extraction) add(it item, named uint64) {
 	if it.name.Start >= it.name.End {
 		return // a name that the parser invented
 	}
+	if it.role == roleContainer {
+		named = 0 // it has one name, however many patterns find one
+	}
 	key := pair{it.node, named}
 	if i, ok := x.known[key]; ok {
 		if it.pattern < x.items[i].pattern {
@@ -214,6 +217,9 @@ func (x *extraction) fact(node uint64, r role, c *capture) {
 		x.facts[node] = f
 	}
 	s := c.span()
+	if s.Start == s.End {
+		return // the parser invented it
+	}
 	switch r {
 	case roleQualifier:
 		f.qualifier = s

@@ -27,6 +27,16 @@ const (
 	budgetSpeed = 256 << 10 // bytes a second
 )
 
+// CommentKind says what a comment before a declaration has to do with it.
+type CommentKind uint8
+
+// The kinds of a comment.
+const (
+	PlainComment   CommentKind = iota // belongs to the declaration when no empty line is between them
+	DocComment                        // documents it
+	ForeignComment                    // is of something else, as is all before it
+)
+
 // Grammar is one of tree-sitter's grammars with the query that says what its
 // nodes mean; a language has several where its dialects do.
 type Grammar struct {
@@ -50,10 +60,11 @@ type TreeSitter struct {
 	Grammars  []Grammar
 	// Namespace is that of Spec.
 	Namespace func(root, path string, t *Tree) (name, alias string)
-	// Comment says what a comment before a declaration is: its text if it
-	// documents it, and whether it belongs to the declaration at all. Without
-	// it no comment documents anything and all belong.
-	Comment func(comment string) (doc string, belongs bool)
+	// Binds reports whether a name in a pattern is declared there; without it all are.
+	Binds func(name string) bool
+	// Comment says what a comment before a declaration is, and its text if it
+	// documents it. Without it all are plain.
+	Comment func(comment string) (kind CommentKind, doc string)
 	// Doc returns the text of a node captured as documentation.
 	Doc func(node string) string
 	// Parameter returns what stands for a parameter in Symbol.Params: typ is its

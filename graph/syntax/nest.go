@@ -87,10 +87,34 @@ func (x *extraction) build() {
 			stack = append(stack, i)
 		}
 	}
+	b.implement()
 	t := x.tree
 	slices.SortStableFunc(t.Symbols, func(a, b graph.Symbol) int {
 		return cmp.Or(cmp.Compare(a.Decl.Start, b.Decl.Start), cmp.Compare(b.Decl.End, a.Decl.End), cmp.Compare(a.NameSpan.Start, b.NameSpan.Start))
 	})
+}
+
+// implement gives the file's types the traits of the containers that carry their name.
+func (b *builder) implement() {
+	traits := map[string][]string{}
+	for i := range b.nests {
+		n := &b.nests[i]
+		if f := b.facts[n.node]; n.role == roleContainer && f != nil && f.trait.End > 0 {
+			traits[n.plain] = append(traits[n.plain], b.line(f.trait))
+		}
+	}
+	if len(traits) == 0 {
+		return
+	}
+	for i := range b.tree.Symbols {
+		if s := &b.tree.Symbols[i]; class(s.Kind) && !s.Local {
+			for _, t := range traits[s.Qualified] {
+				if !slices.Contains(s.Bases, t) {
+					s.Bases = append(s.Bases, t)
+				}
+			}
+		}
+	}
 }
 
 // at returns the nest at a place, the file for none.
@@ -140,6 +164,18 @@ func (b *builder) place(n *nest, i int) bool {
 	}
 	name := b.intern(n.name)
 	switch n.role {
+	case roleBound:
+		if b.language.Binds != nil && !b.language.Binds(name) {
+			return false
+		}
+		if n.binding != none {
+			// A name in several alternatives of one pattern is declared once.
+			p := b.at(n.binding)
+			if p.names[name] {
+				return false
+			}
+			put(&p.names, name)
+		}
 	case roleMember:
 		if n.class == none {
 			return false
@@ -156,7 +192,10 @@ func (b *builder) place(n *nest, i int) bool {
 		}
 	}
 	inner := n.kind == graph.KindParameter || n.kind == graph.KindTypeParam
-	for !inner && n.parent != none {
+	if n.role == roleBound && n.parent != none && inside(b.at(n.parent).params, n.name) {
+		n.kind, inner = graph.KindParameter, true // a part of a parameter
+	}
+	for !inner && n.role == roleDefinition && n.parent != none {
 		p := b.at(n.parent)
 		if p.role != roleDefinition || !callable(p.kind) || !inside(p.params, n.name) {
 			break

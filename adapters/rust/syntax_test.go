@@ -1,0 +1,29 @@
+//go:build cgo
+
+package rust
+
+import (
+	"testing"
+
+	"github.com/auralsp/aura/graph/syntax/syntaxtest"
+)
+
+// TestSyntax_Golden reads files that hold every construct that declares
+// something, and broken ones, and compares all that is said of them.
+func TestSyntax_Golden(t *testing.T) { syntaxtest.Golden(t, New().Syntax()) }
+
+func FuzzSyntax(f *testing.F) { syntaxtest.Fuzz(f, New().Syntax()) }
+
+func BenchmarkSyntax(b *testing.B) { syntaxtest.Bench(b, New().Syntax()) }
+
+// TestSyntax_Broken reads broken text, which is what an editor holds most of the time.
+func TestSyntax_Broken(t *testing.T) { syntaxtest.Mutate(t, New().Syntax(), 1, 150) }
+
+func TestSyntax_Deep(t *testing.T) {
+	for _, c := range [][3]string{
+		{"mod a {", "struct S;", "}"}, {"fn f() {", "let x = 1;", "}"}, {"(", "x", ")"}, {"/*", "x", "*/"},
+		{"impl A for B {", "fn f() {}", "}"}, {"let x = |y| ", "y", ";"}, {"use a::{", "b", "}"}, {"m!(", "x", ")"}, {"A<", "T", ">"},
+	} {
+		syntaxtest.Deep(t, New().Syntax(), "x.rs", c[0], c[1], c[2])
+	}
+}
