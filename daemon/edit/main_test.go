@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/lspclient/change"
 )
 
@@ -72,6 +73,8 @@ func helper(args []string) error {
 		}
 	case "churn":
 		return churn(e, root, n)
+	case "big":
+		err = big(e, root, n)
 	}
 	if err != nil {
 		return err
@@ -127,6 +130,39 @@ func churn(e *Engine, root string, n int) error {
 			}
 		}
 	}
+}
+
+func bigContent(i int) []byte { return fmt.Appendf(nil, "file %d\n%s", i, strings.Repeat("x", 1000)) }
+
+// big renames n files and cancels in the middle of Apply.
+func big(e *Engine, root string, n int) error {
+	var files []change.File
+	for i := range n {
+		before := bigContent(i)
+		files = append(files, change.File{
+			Kind: change.Rename, Path: filepath.Join(root, fmt.Sprint("d", i%100), fmt.Sprint(i)),
+			NewPath: filepath.Join(root, fmt.Sprint("d", i%100), fmt.Sprint("new", i)), Before: before, After: before,
+		})
+	}
+	tx, err := e.Begin(context.Background(), Plan{Root: root, Files: files})
+	if err != nil {
+		return err
+	}
+	ctx := &cancelAfter{Context: context.Background()}
+	ctx.left.Store(int64(n + n/2))
+	if err := tx.Apply(ctx); api.CodeOf(err) != api.Cancelled {
+		return fmt.Errorf("not cancelled: %v", err)
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			fmt.Println("VmHWM", strings.Fields(rest)[0])
+		}
+	}
+	return nil
 }
 
 func versionOf(v int) []byte { return fmt.Appendf(nil, "version %d\nsome text\n", v) }
