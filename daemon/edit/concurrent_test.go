@@ -21,7 +21,12 @@ import (
 // 16 clients run transactions over files that they share, some of which are
 // aborted or undone; each file counts the transactions that were committed on it.
 func TestE16_OverlappingTransactions(t *testing.T) {
-	const clients, rounds, files = 16, 650, 12
+	t.Parallel()
+	const clients, files = 16, 12
+	rounds := 650
+	if raceEnabled {
+		rounds = 130
+	}
 	d := newSimDisk()
 	d.mkdir(simRoot + "/.git")
 	d.mkdir("/home/state")
@@ -189,6 +194,7 @@ func (c *cancelAfter) Err() error {
 // However late a cancellation comes, the tree is the old one until Commit has
 // returned, and nothing is left over.
 func TestCancelledAtEveryLook(t *testing.T) {
+	t.Parallel()
 	base := simWorld(10)
 	files := simChanges(base, 10)
 	old := base.tree(simRoot)

@@ -91,6 +91,7 @@ func nested(files map[string]string) bool {
 // Thousands of random plans are committed, aborted, undone and redone, now and
 // then over a restart, and the tree is compared with a map after each.
 func TestE17_RandomPlansAgainstAModel(t *testing.T) {
+	t.Parallel()
 	const plans = 2500
 	d := newSimDisk()
 	d.mkdir(simRoot + "/.git")

@@ -24,6 +24,7 @@ func seeded(t *testing.T, c *crashTest, s seed) *sweepResult {
 }
 
 func TestSeededBug_FsyncDropped(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 3, 10} {
 		r := seeded(t, applyTest(n), seed{skipStageSync: true})
 		t.Logf("staged contents not flushed, %d files: %s", n, r)
@@ -34,6 +35,7 @@ func TestSeededBug_FsyncDropped(t *testing.T) {
 }
 
 func TestSeededBug_StepsSwapped(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 3, 10} {
 		r := seeded(t, applyTest(n), seed{applyBeforeIntent: true})
 		t.Logf("apply before intent, %d files: %s", n, r)
@@ -44,6 +46,7 @@ func TestSeededBug_StepsSwapped(t *testing.T) {
 }
 
 func TestSeededBug_HashCheckRemoved(t *testing.T) {
+	t.Parallel()
 	good := intrusions(t, seed{})
 	for name, s := range map[string]seed{
 		"after the exchange and at the commit": {skipVerify: true, skipSlots: true},
@@ -66,6 +69,7 @@ func anonymous(call string) string { return hexID.ReplaceAllString(call, "ID") }
 // one of them lies, the sweep finds a state that is wrong. Those that are not
 // noticed are listed, with the reason why they are made all the same.
 func TestE02_EveryFlushIsNeeded(t *testing.T) {
+	t.Parallel()
 	spare := map[string]string{
 		"fsync /home/state/aura/ID":  "the first of two: the name of the journal's folder entry comes right after",
 		"apply fsync /home/repo/new": "new contents are staged anew after a crash; a redo needs it, for its slots are all there is",
@@ -74,6 +78,8 @@ func TestE02_EveryFlushIsNeeded(t *testing.T) {
 		"fsync /home/state/aura/ID/journal": "only a record that a killed daemon did not flush needs it; see the next test",
 	}
 	for _, c := range []*crashTest{applyTest(3), applyTest(10), undoTest(t, 3, false), undoTest(t, 10, true)} {
+		c.first, c.retries = true, 3
+		c.losses = []loss{loseAll, loseNames, loseSome, loseSome, loseSome}
 		d := c.base.clone()
 		c.run(simEngine(t, d))
 		flushes := 0
@@ -114,6 +120,7 @@ func TestE02_EveryFlushIsNeeded(t *testing.T) {
 // killed counts at the next start. It must then be flushed, or a power cut
 // after that start would take back what was counted.
 func TestE02_RecoveredCommitIsFlushed(t *testing.T) {
+	t.Parallel()
 	c := applyTest(1)
 	d := c.base.clone()
 	c.run(simEngine(t, d))
@@ -237,5 +244,6 @@ func (in intruder) run(t *testing.T, s seed, victim, at int) (bad string, fired 
 // Somebody saves a file at any moment of a transaction: their save is never
 // lost (SIM; the real file system has its own test with a racing process).
 func TestE13_SaveAtEveryMoment(t *testing.T) {
+	t.Parallel()
 	intrusions(t, seed{}).clean(t)
 }

@@ -75,6 +75,7 @@ func faultTests(t *testing.T) []*crashTest {
 // The disk is full from one call on: what needs new blocks fails, renames and
 // removals do not. The old tree must come back without any new block.
 func TestE04_DiskFullAtEveryWrite(t *testing.T) {
+	t.Parallel()
 	for _, c := range faultTests(t) {
 		for _, once := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, once %v", c.name, once), func(t *testing.T) {
@@ -98,6 +99,7 @@ func TestE04_DiskFullAtEveryWrite(t *testing.T) {
 
 // One call fails with EIO, be it a flush or anything else.
 func TestE05_IOErrorAtEveryCall(t *testing.T) {
+	t.Parallel()
 	for _, c := range faultTests(t) {
 		t.Run(c.name, func(t *testing.T) {
 			c.failures(t, func(k int) func(int, string, bool) error {
@@ -119,6 +121,7 @@ func TestE05_IOErrorAtEveryCall(t *testing.T) {
 // A call on the way forward fails with EIO: the same process takes everything
 // back, flushes no file twice, and goes on.
 func TestE05_FailedFlushIsTakenBack(t *testing.T) {
+	t.Parallel()
 	for _, c := range faultTests(t) {
 		if c.new == nil {
 			continue
@@ -148,6 +151,7 @@ func TestE05_FailedFlushIsTakenBack(t *testing.T) {
 // The disk goes bad for good in the middle; after it was repaired, the next
 // start finds old or new.
 func TestE05_DiskGoneFromOneCallOn(t *testing.T) {
+	t.Parallel()
 	for _, c := range faultTests(t) {
 		t.Run(c.name, func(t *testing.T) {
 			c.failures(t, func(k int) func(int, string, bool) error {
@@ -166,6 +170,7 @@ func TestE05_DiskGoneFromOneCallOn(t *testing.T) {
 
 // A process that has no descriptor left, or is interrupted, changes nothing.
 func TestE06_NoDescriptorsMidway(t *testing.T) {
+	t.Parallel()
 	for _, c := range []*crashTest{applyTest(3), applyTest(10)} {
 		t.Run(c.name, func(t *testing.T) {
 			c.failures(t, func(k int) func(int, string, bool) error {
@@ -182,6 +187,7 @@ func TestE06_NoDescriptorsMidway(t *testing.T) {
 
 // What a full disk tells the user.
 func TestE04_MessageOfAFullDisk(t *testing.T) {
+	t.Parallel()
 	d := simWorld(1)
 	e := simEngine(t, d)
 	if err := e.Recover(context.Background(), simRoot); err != nil {

@@ -120,8 +120,11 @@ type crashTest struct {
 	stride   int            // try every n-th point; 0 is every one
 	losses   []loss         // nil is all
 	prepare  func(*simDisk) // set up each disk
+	first    bool           // stop at the first violation
+	retries  int            // try again from every n-th state; 0 is from every one
 	// free says that the journal may hold any number of transactions.
 	free   bool
+	judged int
 	before int // 1 + the number of committed transactions at the start; 0 is not known yet
 	// check says what else is wrong with a disk after recovery.
 	check func(img *simDisk, acknowledged bool) string
@@ -163,6 +166,9 @@ func (c *crashTest) sweep(t testing.TB) *sweepResult {
 			img := d.crash(l, rng)
 			where := fmt.Sprintf("%s: died at call %d (%s), %s", c.name, k, last(d.calls), l)
 			r.violations = append(r.violations, c.judge(t, engine, img, acknowledged, where)...)
+			if c.first && len(r.violations) > 0 {
+				return r
+			}
 		}
 		if !fired {
 			if !acknowledged && c.new != nil {
@@ -255,7 +261,8 @@ func (c *crashTest) judge(t testing.TB, engine func(*simDisk) *Engine, img *simD
 		img = img.crash(loseAll, nil)
 	}
 	// What was left must be good for another try, the undo store included.
-	if first == "old" && c.new != nil {
+	c.judged++
+	if first == "old" && c.new != nil && c.judged%max(c.retries, 1) == 0 {
 		if !c.run(engine(img)) {
 			say("another try failed")
 		} else if !maps.Equal(img.tree(simRoot), c.new) {
