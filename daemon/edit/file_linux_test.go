@@ -20,19 +20,6 @@ import (
 	"github.com/auralsp/aura/lspclient/change"
 )
 
-func (b *bed) inodes() map[string]uint64 {
-	b.t.Helper()
-	out := map[string]uint64{}
-	for rel := range b.tree() {
-		info, err := os.Lstat(b.path(rel))
-		must(b.t, err)
-		if info.Mode().IsRegular() {
-			out[rel] = info.Sys().(*syscall.Stat_t).Ino
-		}
-	}
-	return out
-}
-
 // asNobody runs fn on a thread of its own that has lost root's powers; modes
 // mean nothing to root. The bed then belongs to that user.
 func (b *bed) asNobody(fn func()) {

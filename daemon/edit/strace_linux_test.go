@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -208,42 +207,6 @@ func (j job) judge(t testing.TB, old, new map[string]string, acknowledged bool) 
 	must(t, e.Recover(context.Background(), j.root))
 	bad := realLitter(e, j.root)
 	must(t, e.Close(context.Background()))
-	return bad
-}
-
-// realLitter is litter for the real disk.
-func realLitter(e *Engine, root string) []string {
-	var bad []string
-	w := e.spaces[root].w
-	if w.locked != nil {
-		return []string{"the journal is locked: " + w.locked.Error()}
-	}
-	held := map[string]bool{}
-	for _, n := range w.entries {
-		if n.state != stateCommitted {
-			bad = append(bad, fmt.Sprintf("transaction %s is not closed (state %d, %v)", n.id, n.state, n.conflicts))
-		}
-		for _, s := range n.stages {
-			held[s] = held[s] || n.holds()
-		}
-	}
-	for _, base := range []string{stagingGit, stagingFallback} {
-		names, err := os.ReadDir(filepath.Join(root, base))
-		if err == nil && len(names) == 0 {
-			bad = append(bad, "empty "+base)
-		}
-		for _, name := range names {
-			if !held[path.Join(base, name.Name())] {
-				bad = append(bad, "litter: "+path.Join(base, name.Name()))
-			}
-		}
-	}
-	names, _ := os.ReadDir(w.where)
-	for _, name := range names {
-		if n := name.Name(); n != journalName && n != identityName && n != lockName {
-			bad = append(bad, "litter in the state: "+n)
-		}
-	}
 	return bad
 }
 
