@@ -280,7 +280,12 @@ func (x *extraction) order() {
 	sortOnce(t.Tokens, func(a, b Token) int { return bySpan(a.Span, b.Span) })
 	sortOnce(x.attributes, bySpan)
 	sortOnce(x.items, func(a, b item) int { return cmp.Or(bySpan(a.span, b.span), cmp.Compare(a.rank(), b.rank())) })
-	slices.SortStableFunc(x.imports, func(a, b imported) int { return cmp.Or(bySpan(a.whole, b.whole), bySpan(a.path, b.path)) })
+	slices.SortStableFunc(x.imports, func(a, b imported) int {
+		return cmp.Or(bySpan(a.whole, b.whole), bySpan(a.path, b.path), bySpan(b.alias, a.alias))
+	})
+	x.imports = slices.CompactFunc(x.imports, func(a, b imported) bool {
+		return a.whole == b.whole && a.path == b.path && min(a.alias.End, b.alias.End) == 0 // told by a special and by a general pattern
+	})
 	for _, im := range x.imports {
 		t.Imports = append(t.Imports, Import{Path: x.line(im.path), Alias: x.intern(im.alias), Span: im.whole})
 	}

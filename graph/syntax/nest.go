@@ -168,14 +168,15 @@ func (b *builder) place(n *nest, i int) bool {
 		if b.language.Binds != nil && !b.language.Binds(name) {
 			return false
 		}
-		if n.binding != none {
-			// A name in several alternatives of one pattern is declared once.
-			p := b.at(n.binding)
-			if p.names[name] {
-				return false
-			}
-			put(&p.names, name)
+		if n.binding == none {
+			return false // it is assigned to
 		}
+		// A name in several alternatives of one pattern is declared once.
+		p := b.at(n.binding)
+		if p.names[name] {
+			return false
+		}
+		put(&p.names, name)
 	case roleMember:
 		if n.class == none {
 			return false

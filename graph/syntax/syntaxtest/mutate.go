@@ -66,7 +66,7 @@ func Mutate(t *testing.T, spec *syntax.Spec, seed uint64, n int) {
 // that grows with it, and keep the laws; too slow is a fair answer, no answer is not.
 func Deep(t *testing.T, spec *syntax.Spec, path, open, middle, shut string) {
 	t.Helper()
-	const depth = 5000
+	const depth = 2000
 	content := []byte(strings.Repeat(open, depth) + middle + strings.Repeat(shut, depth))
 	start := time.Now()
 	tree, err := spec.Read(path, content, syntax.Place{Language: "x", Root: filepath.Dir(path), Project: "."})

@@ -1,0 +1,31 @@
+//go:build cgo
+
+package typescript
+
+import (
+	"testing"
+
+	"github.com/auralsp/aura/graph/syntax/syntaxtest"
+)
+
+// TestSyntax_Golden reads files that hold every construct that declares
+// something, and broken ones, and compares all that is said of them.
+func TestSyntax_Golden(t *testing.T) { syntaxtest.Golden(t, New().Syntax()) }
+
+func FuzzSyntax(f *testing.F) { syntaxtest.Fuzz(f, New().Syntax()) }
+
+func BenchmarkSyntax(b *testing.B) { syntaxtest.Bench(b, New().Syntax()) }
+
+// TestSyntax_Broken reads broken text, which is what an editor holds most of the time.
+func TestSyntax_Broken(t *testing.T) { syntaxtest.Mutate(t, New().Syntax(), 1, 150) }
+
+func TestSyntax_Deep(t *testing.T) {
+	for _, c := range [][3]string{
+		{"function f() {", "let x = 1", "}"}, {"namespace N {", "class C {}", "}"}, {"(", "x", ")"}, {"[", "x", "]"}, {"f(x => ", "x", ")"},
+		{"`${", "x", "}`"}, {"const {a: ", "b", "} = c"}, {"class A { m() {", "1", "} }"}, {"{", "let y", "}"}, {"type T = {a: ", "b", "}"},
+	} {
+		syntaxtest.Deep(t, New().Syntax(), "x.ts", c[0], c[1], c[2])
+	}
+	syntaxtest.Deep(t, New().Syntax(), "x.tsx", "<a>", "x", "</a>")
+	syntaxtest.Deep(t, New().Syntax(), "x.js", "<a>", "x", "</a>")
+}
