@@ -90,12 +90,17 @@ func dial(t testing.TB, socket string) *peer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(patience))
-	return &peer{t, c, bufio.NewReader(c)}
+	p := &peer{t, c, bufio.NewReader(c)}
+	p.waits()
+	return p
 }
+
+// waits gives the next read or write all of the patience.
+func (p *peer) waits() { _ = p.nc.SetDeadline(time.Now().Add(patience)) }
 
 func (p *peer) write(text string) {
 	p.t.Helper()
+	p.waits()
 	if _, err := io.WriteString(p.nc, text); err != nil {
 		p.t.Fatal(err)
 	}
@@ -110,6 +115,7 @@ func request(id, method, params string) string {
 // line reads an answer in line framing; "" at the end.
 func (p *peer) line() string {
 	p.t.Helper()
+	p.waits()
 	s, err := p.in.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		p.t.Fatal(err)
@@ -120,6 +126,7 @@ func (p *peer) line() string {
 // frame reads an answer in Content-Length framing; "" at the end.
 func (p *peer) frame() string {
 	p.t.Helper()
+	p.waits()
 	head, err := p.in.ReadString('\n')
 	if errors.Is(err, io.EOF) && head == "" {
 		return ""

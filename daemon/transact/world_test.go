@@ -167,7 +167,9 @@ func (w *world) request(s change.Set) Request {
 }
 
 func (w *world) run(req Request) (*api.EditResult, error) {
-	w.pipe.timeout = w.limit
+	if w.pipe.timeout != w.limit { // changes that run at once leave it alone
+		w.pipe.timeout = w.limit
+	}
 	return w.pipe.Run(w.t.Context(), req)
 }
 
