@@ -438,7 +438,8 @@ func TestS06_FilesInMessagesAreNotKept(t *testing.T) {
 	}
 	defer func() { _ = null.Close() }()
 	p := dial(t, r.socket)
-	p.write("  ")
+	p.write(request("0", "definition", `{"symbolName":"A"}`) + "\n")
+	p.line() // the server has its end open now
 	count := func() int {
 		list, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
