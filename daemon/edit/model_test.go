@@ -92,7 +92,7 @@ func nested(files map[string]string) bool {
 // then over a restart, and the tree is compared with a map after each.
 func TestE17_RandomPlansAgainstAModel(t *testing.T) {
 	t.Parallel()
-	const plans = 2500
+	const plans = 2000
 	d := newSimDisk()
 	d.mkdir(simRoot + "/.git")
 	d.mkdir("/home/state")

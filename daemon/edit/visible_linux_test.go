@@ -282,6 +282,9 @@ func TestE04_RealFullDisk(t *testing.T) {
 func TestE06_InterruptedCallsAreRepeated(t *testing.T) {
 	st := strace(t)
 	for _, call := range []string{"openat2", "write", "pwrite64", "pread64", "read", "fsync", "fdatasync", "renameat2", "fchmod", "utimensat", "mkdirat"} {
+		if raceEnabled && strings.Contains(call, "read") {
+			continue // the dynamic loader of such a binary reads too, and gives up
+		}
 		rt := realApply(3)
 		j, _, want := rt.prepare(t)
 		// From the second call on: the first openat and read are the runtime's.
