@@ -93,7 +93,6 @@ var thirdParty = map[string]string{
 	"github.com/google/jsonschema-go":               "daemon/api/schema",
 	"github.com/aymanbagabas/go-udiff":              "lspclient/change cmd/auractl",
 	"github.com/bmatcuk/doublestar":                 "daemon/view graph/watch adapters/rust adapters/python adapters/typescript",
-	"github.com/git-pkgs/gitignore":                 "daemon/view graph/watch",
 	"go.etcd.io/bbolt":                              "graph/store",
 	"github.com/tree-sitter/go-tree-sitter":         "graph/syntax",
 	"github.com/tree-sitter/tree-sitter-python":     "adapters/python",
