@@ -56,6 +56,7 @@ type Symbol struct {
 	Name       string   // as written: "Save"
 	Qualified  string   // within the project: "store.Order.Save"; a parser fills it within the file, Identify puts the namespace before it
 	Alias      string   // a second qualified name, when sources call its namespace or container otherwise than the tools do; else empty. A parser may fill it within the file
+	Exact      string   // stands for Qualified in the ID where that is not enough: types that differ by the number of their type parameters, and what is in them; else empty. Within the file
 	Container  string   // qualified name of what encloses it: "store.Order"; empty at top level
 	Kind       Kind     //
 	Signature  string   // one line, as people read it: "func (o *Order) Save(ctx context.Context) error"

@@ -84,6 +84,9 @@ func NameOf(id ID) string {
 	if at := strings.LastIndexAny(rest, ".:/#"); at >= 0 {
 		rest = rest[at+1:]
 	}
+	if at := strings.IndexByte(rest, '<'); at > 0 && strings.HasSuffix(rest, ">") {
+		rest = rest[:at] // the number of type parameters
+	}
 	return rest
 }
 
@@ -127,6 +130,9 @@ func Identify(symbols []Symbol, content []byte, h Home) {
 			s.Container = join(h.Namespace, s.Container, h.Separator)
 		}
 		identity := Identity{Language: h.Language, Project: h.Project, Qualified: s.Qualified, Params: s.Params}
+		if s.Exact != "" {
+			identity.Qualified = join(h.Namespace, s.Exact, h.Separator)
+		}
 		first := MakeID(identity)
 		if id, ok := merged[first]; ok && s.Merged {
 			s.ID = id

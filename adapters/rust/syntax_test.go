@@ -14,6 +14,9 @@ func TestSyntax_Golden(t *testing.T) { syntaxtest.Golden(t, New().Syntax()) }
 
 func FuzzSyntax(f *testing.F) { syntaxtest.Fuzz(f, New().Syntax()) }
 
+// TestSyntax_Shared reads in several goroutines and looks at what stays in memory.
+func TestSyntax_Shared(t *testing.T) { syntaxtest.Shared(t, New().Syntax(), 20) }
+
 func BenchmarkSyntax(b *testing.B) { syntaxtest.Bench(b, New().Syntax()) }
 
 // TestSyntax_Broken reads broken text, which is what an editor holds most of the time.

@@ -19,12 +19,16 @@ const untyped = "_"
 // declare makes the symbol of a declaration.
 func (b *builder) declare(n *nest, name string) graph.Symbol {
 	s := graph.Symbol{
-		Name: name, Qualified: n.within, Kind: n.kind, Path: b.tree.Path, NameSpan: n.name, Local: n.local,
+		Name: name, Qualified: n.within, Container: n.around, Kind: n.kind, Path: b.tree.Path, NameSpan: n.name, Local: n.local,
 	}
-	if n.within != n.plain && !n.local {
-		s.Alias = n.plain
+	if !n.local {
+		if n.plain != n.within {
+			s.Alias = n.plain
+		}
+		if n.exact != n.within {
+			s.Exact = n.exact
+		}
 	}
-	s.Container = strings.TrimSuffix(n.plain[:len(n.plain)-len(name)], b.language.Separator)
 	whole, f := b.reach(n)
 	s.Body = b.braces(f.body)
 	for _, a := range f.attributes {

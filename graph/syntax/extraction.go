@@ -56,7 +56,7 @@ type listed struct {
 
 // facts is what the query says of one node. A zero span says nothing.
 type facts struct {
-	qualifier, trait, body, parameters, result, typ, doc graph.Span
+	qualifier, trait, arity, body, parameters, result, typ, doc graph.Span
 
 	list                         uint64 // node of parameters
 	modifiers, attributes, bases []graph.Span
@@ -225,6 +225,8 @@ func (x *extraction) fact(node uint64, r role, c *capture) {
 		f.qualifier = s
 	case roleTrait:
 		f.trait = s
+	case roleArity:
+		f.arity = s
 	case roleBody:
 		f.body = s
 	case roleParameters:
@@ -309,9 +311,9 @@ func (it *item) rank() int {
 	switch it.role {
 	case roleContainer:
 		return 0
-	case roleDefinition:
-		return 1
 	case roleScope:
+		return 1
+	case roleDefinition:
 		return 2
 	case roleBinding:
 		return 3

@@ -24,9 +24,12 @@ type nest struct {
 	binding int // innermost binding around it, within the same function
 	local   bool
 	symbol  int // place in Tree.Symbols, or none
+	end     int // how far it holds what follows
 	params  graph.Span
 	within  string // qualified name within the file or, when local, within its owner
 	plain   string // the same without traits
+	exact   string // within, with the numbers of type parameters
+	around  string // plain of what it is declared in
 	names   map[string]bool
 	outside map[string]bool
 }
@@ -64,22 +67,22 @@ func (x *extraction) build() {
 	}
 	sortOnce(x.before, bySpan)
 	b := &builder{extraction: x, nests: make([]nest, 0, len(x.items))}
-	b.top = nest{item: &item{span: graph.Span{End: len(x.src)}}, parent: none, scope: none, class: none, binding: none, symbol: none}
+	b.top = nest{item: &item{}, end: len(x.src), parent: none, scope: none, class: none, binding: none, symbol: none}
 	var stack []int
 	for i := range x.items {
 		it := &x.items[i]
-		for len(stack) > 0 && b.nests[stack[len(stack)-1]].span.End < it.span.End {
+		for len(stack) > 0 && b.nests[stack[len(stack)-1]].end < it.span.End {
 			stack = stack[:len(stack)-1]
 		}
 		around := none
 		if len(stack) > 0 {
 			around = stack[len(stack)-1]
 		}
-		if it.follows {
-			it.span.End = b.at(around).span.End
-		}
 		b.nests = append(b.nests, b.inherit(it, around))
 		n := &b.nests[i]
+		if n.end = it.span.End; it.follows {
+			n.end = b.at(around).end
+		}
 		if !b.place(n, i) {
 			n.symbol = none
 		}
@@ -223,16 +226,19 @@ func (b *builder) place(n *nest, i int) bool {
 // qualify names an item within the file or, when it is local, within its owner,
 // the innermost declaration around it that is not.
 func (b *builder) qualify(n *nest, name string) {
-	prefix, plain := "", ""
+	prefix, plain, exact := "", "", ""
 	if n.parent != none {
 		if p := b.at(n.parent); p.role != roleDefinition || p.local || !n.local {
-			prefix, plain = p.within, p.plain
+			prefix, plain, exact = p.within, p.plain, p.exact
 		}
 	}
-	full := name
+	n.around = plain
+	full, arity := name, ""
 	if f := b.facts[n.node]; f != nil {
 		if f.qualifier.End > 0 {
-			name = b.line(f.qualifier) + b.language.Separator + name
+			before := b.line(f.qualifier)
+			n.around = b.join(plain, before)
+			name = before + b.language.Separator + name
 			full = name
 		}
 		switch {
@@ -242,8 +248,11 @@ func (b *builder) qualify(n *nest, name string) {
 		default:
 			full = b.line(f.trait) + b.language.Separator + name
 		}
+		if f.arity.End > 0 {
+			arity = "<" + strings.Repeat(",", strings.Count(b.line(f.arity), ",")) + ">"
+		}
 	}
-	n.within, n.plain = b.join(prefix, full), b.join(plain, name)
+	n.within, n.plain, n.exact = b.join(prefix, full), b.join(plain, name), b.join(exact, full+arity)
 }
 
 // join puts a container's name before another; one that is too long is cut.

@@ -53,6 +53,7 @@ const (
 	roleName
 	roleQualifier  // @qualifier: stands before the name in the source, and in the qualified name
 	roleTrait      // @trait: tells declarations of one name apart, is left out of the alias
+	roleArity      // @arity: the list of type parameters, when types of one name differ by their number
 	roleBody       // @body
 	roleParameters // @parameters: the list, with or without the parameters in it
 	roleResult     // @result: the type that a call gives
@@ -75,7 +76,7 @@ var simple = map[string]role{
 	"identifier": roleIdentifier, "comment": roleComment, "string": roleString, "interpolation": roleInterpolation,
 	"binding": roleBinding, "container": roleContainer, "scope": roleScope, "following": roleFollowing, "excluded": roleExcluded, "exported": roleExported,
 	"inner": roleInner, "outer": roleOuter, "statement": roleStatement,
-	"of": roleOf, "name": roleName, "qualifier": roleQualifier, "trait": roleTrait, "body": roleBody, "parameters": roleParameters, "result": roleResult,
+	"of": roleOf, "name": roleName, "qualifier": roleQualifier, "trait": roleTrait, "arity": roleArity, "body": roleBody, "parameters": roleParameters, "result": roleResult,
 	"type": roleType, "modifier": roleModifier, "attribute": roleAttribute, "base": roleBase, "doc": roleDoc, "parameter": roleParameter,
 	"import": roleImport, "path": rolePath, "alias": roleAlias, "package": rolePackage,
 }

@@ -17,14 +17,7 @@ import (
 	"time"
 	"unsafe"
 
-	_ "github.com/tree-sitter/go-tree-sitter" // compiles the library that shim.h declares
-)
-
-// The versions of the grammars' tables that the library reads (api.h,
-// TREE_SITTER_LANGUAGE_VERSION and TREE_SITTER_MIN_COMPATIBLE_LANGUAGE_VERSION).
-const (
-	newestABI = 15
-	oldestABI = 13
+	tree_sitter "github.com/tree-sitter/go-tree-sitter" // compiles the library that shim.h declares
 )
 
 // useC lets the library allocate by itself: the binding's own allocator calls
@@ -52,8 +45,9 @@ type compiled struct {
 func compile(g Grammar) (*compiled, error) {
 	useC()
 	language := (*C.TSLanguage)(g.Language())
-	if v := C.ts_language_abi_version(language); v < oldestABI || v > newestABI {
-		return nil, fmt.Errorf("the grammar has version %d, the library reads %d to %d", v, oldestABI, newestABI)
+	oldest, newest := uint32(tree_sitter.MIN_COMPATIBLE_LANGUAGE_VERSION), uint32(tree_sitter.LANGUAGE_VERSION)
+	if v := uint32(C.ts_language_abi_version(language)); v < oldest || v > newest {
+		return nil, fmt.Errorf("the grammar has version %d, the library reads %d to %d", v, oldest, newest)
 	}
 	query, err := newQuery(language, g.Query)
 	if err != nil {

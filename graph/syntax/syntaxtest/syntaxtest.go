@@ -53,6 +53,9 @@ func dumpSymbol(b *strings.Builder, s graph.Symbol, content []byte) {
 	if s.Alias != "" {
 		fmt.Fprintf(b, " alias %s", s.Alias)
 	}
+	if s.Exact != "" {
+		fmt.Fprintf(b, " exactly %s", s.Exact)
+	}
 	if s.Params != nil {
 		fmt.Fprintf(b, " (%s)", strings.Join(s.Params, "; "))
 	}
