@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"path"
 	"slices"
 
@@ -263,7 +264,7 @@ func syncDirs(h *handles, w *workspace, touched map[string]bool, stages []Dir, r
 			return err
 		}
 	}
-	for rel := range touched {
+	for _, rel := range slices.Sorted(maps.Keys(touched)) {
 		d, err := h.open(rel)
 		if gone(err) {
 			continue // a folder that was removed again

@@ -171,7 +171,7 @@ func (w *workspace) rewrite() error {
 			}
 		}
 	}
-	next, err := createJournal(w.home, live, func(rec *rawRecord, off int64) {
+	next, err := createJournal(w.home, w.e.growth, live, func(rec *rawRecord, off int64) {
 		places = append(places, moved{w.byID[rec.tx], rec.kind, off})
 	})
 	if err != nil {

@@ -69,6 +69,7 @@ type Engine struct {
 	keep     Retention
 	lockWait time.Duration
 	slack    int64 // bytes of a journal that may be of no use before it is rewritten
+	growth   int64 // see journalGrowth
 	locks    locks
 	seed     seed // bugs that tests sow
 
@@ -101,7 +102,7 @@ func Open(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		fs: o.FS, state: filepath.Clean(o.State), log: o.Log, now: o.Now,
-		keep: o.Keep.withDefaults(), lockWait: o.LockWait, slack: 1 << 20,
+		keep: o.Keep.withDefaults(), lockWait: o.LockWait, slack: 1 << 20, growth: journalGrowth,
 		spaces: map[string]*opening{}, idle: make(chan struct{}),
 	}
 	if e.fs == nil {

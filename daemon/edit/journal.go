@@ -12,10 +12,10 @@ const (
 	journalName = "journal"
 	journalNext = "journal.next" // a shorter journal that is about to take its place
 
-	// growth is how many bytes of zeros are put behind the last record at a
-	// time: writing into bytes that exist keeps fdatasync from having to write
+	// journalGrowth is how many bytes of zeros are put behind the last record at
+	// a time: writing into bytes that exist keeps fdatasync from having to write
 	// the file's size as well, which doubles its price.
-	growth = 64 << 10
+	journalGrowth = 64 << 10
 	// spare is kept free for each open transaction, so that the record that
 	// ends it needs no new block on a full disk.
 	spare = 4 << 10
@@ -30,13 +30,14 @@ type journal struct {
 	alloc   int64 // size of the file
 	durable int64 // length that is on the disk
 	chain   uint32
+	growth  int64 // see journalGrowth; tests take less
 	open    int   // transactions without an end
 	broken  error // a flush failed: what the file holds is unknown beyond durable
 }
 
 // createJournal puts a journal that holds the records in place, whole or not
 // at all. placed, when not nil, hears where each record went.
-func createJournal(dir Dir, records iter.Seq2[*rawRecord, error], placed func(*rawRecord, int64)) (*journal, error) {
+func createJournal(dir Dir, growth int64, records iter.Seq2[*rawRecord, error], placed func(*rawRecord, int64)) (*journal, error) {
 	if err := dir.Remove(journalNext); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func createJournal(dir Dir, records iter.Seq2[*rawRecord, error], placed func(*r
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{dir: dir, file: f}
+	j := &journal{dir: dir, file: f, growth: growth}
 	err = j.fill(records, placed)
 	if err == nil {
 		err = dir.Rename(journalNext, dir, journalName, Replace)
@@ -105,7 +106,7 @@ func (j *journal) reserve(n int) error {
 	if short <= 0 {
 		return nil
 	}
-	zeros := make([]byte, (short+growth-1)/growth*growth)
+	zeros := make([]byte, (short+j.growth-1)/j.growth*j.growth)
 	_, err := j.file.WriteAt(zeros, j.alloc)
 	if err != nil && int64(len(zeros)) > short {
 		zeros = zeros[:short] // a nearly full disk may have room for this
@@ -187,12 +188,12 @@ func (j *journal) close() error { return j.file.Close() }
 
 // openJournal reads the journal and hands each record to visit. What was being
 // written when the machine died is cut off.
-func openJournal(dir Dir, visit func(*rawRecord) error) (*journal, error) {
+func openJournal(dir Dir, growth int64, visit func(*rawRecord) error) (*journal, error) {
 	f, err := dir.Edit(journalName)
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{dir: dir, file: f}
+	j := &journal{dir: dir, file: f, growth: growth}
 	if err := j.load(visit); err != nil {
 		f.Close()
 		return nil, err
@@ -236,9 +237,9 @@ func (j *journal) load(visit func(*rawRecord) error) error {
 
 // cutTail removes what is left of unfinished records behind the end.
 func (j *journal) cutTail() error {
-	buf := make([]byte, growth)
-	for off := j.end; off < j.alloc; off += growth {
-		part := buf[:min(growth, j.alloc-off)]
+	buf := make([]byte, j.growth)
+	for off := j.end; off < j.alloc; off += j.growth {
+		part := buf[:min(j.growth, j.alloc-off)]
 		if n, err := j.file.ReadAt(part, off); err != nil && n < len(part) {
 			return err
 		}

@@ -78,8 +78,8 @@ func TestE02_EveryFlushIsNeeded(t *testing.T) {
 		"fsync /home/state/aura/ID/journal": "only a record that a killed daemon did not flush needs it; see the next test",
 	}
 	for _, c := range []*crashTest{applyTest(3), applyTest(10), undoTest(t, 3, false), undoTest(t, 10, true)} {
-		c.first, c.retries = true, 3
-		c.losses = []loss{loseAll, loseNames, loseSome, loseSome, loseSome}
+		c.first = true
+		c.losses = []loss{loseAll, loseNames, loseSome, loseSome, loseSome, loseSome, loseSome, loseSome}
 		d := c.base.clone()
 		c.run(simEngine(t, d))
 		flushes := 0

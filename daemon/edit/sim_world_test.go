@@ -91,6 +91,7 @@ func simEngine(t testing.TB, d *simDisk, with ...func(*Engine)) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.growth = 2 << 10 // the zeros are most of what a simulated disk has to copy
 	for _, f := range with {
 		f(e)
 	}

@@ -243,7 +243,7 @@ func (w *workspace) loadJournal() error {
 	info, err := w.home.Lstat(journalName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		w.log, err = createJournal(w.home, func(func(*rawRecord, error) bool) {}, nil)
+		w.log, err = createJournal(w.home, w.e.growth, func(func(*rawRecord, error) bool) {}, nil)
 		return err
 	case err != nil:
 		return err
@@ -252,7 +252,7 @@ func (w *workspace) loadJournal() error {
 	case info.Type != RegularFile:
 		return fmt.Errorf("%w: it is not a regular file", errDamaged)
 	}
-	log, err := openJournal(w.home, w.learn)
+	log, err := openJournal(w.home, w.e.growth, w.learn)
 	if err != nil {
 		return err
 	}
