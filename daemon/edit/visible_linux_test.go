@@ -23,7 +23,7 @@ import (
 func gitBed(t *testing.T, sub string) *bed {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		t.Fatal("git is not installed, and what git must not see cannot be shown without it")
 	}
 	b := newBed(t, nil)
 	must(t, os.RemoveAll(b.path(".git")))
