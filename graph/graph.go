@@ -85,6 +85,10 @@ type Reader interface {
 	ByID(ctx context.Context, id ID) ([]Symbol, error)
 	// InFile returns the declarations of a file in order of position.
 	InFile(ctx context.Context, path string) ([]Symbol, error)
+	// ByBase returns the declarations that write a base of that bare name (see
+	// BaseNames), in order of path and position; with an empty name all that
+	// write a base at all.
+	ByBase(ctx context.Context, name string) ([]Symbol, error)
 	// Names returns up to limit names nearest to name by edit distance, nearest first.
 	Names(ctx context.Context, name string, limit int) ([]string, error)
 }

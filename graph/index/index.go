@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -42,6 +43,7 @@ type Index struct {
 	files  map[string]*file
 	names  map[string][]ref // by bare name
 	ids    map[graph.ID][]ref
+	bases  map[string][]ref // by bare name of a base
 	failed map[string]error
 }
 
@@ -68,6 +70,7 @@ func New() *Index {
 		files:  map[string]*file{},
 		names:  map[string][]ref{},
 		ids:    map[graph.ID][]ref{},
+		bases:  map[string][]ref{},
 		failed: map[string]error{},
 	}
 }
@@ -173,12 +176,17 @@ func (x *Index) replace(path string, f *file, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if old := x.files[path]; old != nil {
-		names, ids := map[string]bool{}, map[graph.ID]bool{}
-		for _, s := range old.symbols {
+		names, ids, bases := map[string]bool{}, map[graph.ID]bool{}, map[string]bool{}
+		for i := range old.symbols {
+			s := &old.symbols[i]
 			names[s.Name], ids[s.ID] = true, true
+			for _, b := range baseNames(s) {
+				bases[b] = true
+			}
 		}
 		forget(x.names, names, old)
 		forget(x.ids, ids, old)
+		forget(x.bases, bases, old)
 		delete(x.files, path)
 	}
 	delete(x.failed, path)
@@ -189,11 +197,27 @@ func (x *Index) replace(path string, f *file, err error) {
 		return
 	}
 	x.files[path] = f
-	for i, s := range f.symbols {
-		r := ref{f, int32(i)}
+	for i := range f.symbols {
+		s, r := &f.symbols[i], ref{f, int32(i)}
 		x.names[s.Name] = append(x.names[s.Name], r)
 		x.ids[s.ID] = append(x.ids[s.ID], r)
+		for _, b := range baseNames(s) {
+			x.bases[b] = append(x.bases[b], r)
+		}
 	}
+}
+
+// baseNames returns the bare names of a symbol's bases, each once.
+func baseNames(s *graph.Symbol) []string {
+	if len(s.Bases) == 0 {
+		return nil
+	}
+	var out []string
+	for _, b := range s.Bases {
+		out = append(out, graph.BaseNames(b)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // forget takes a file's symbols out of the lists of the keys.
@@ -220,6 +244,22 @@ func (x *Index) ByID(_ context.Context, id graph.ID) ([]graph.Symbol, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return gather(x.ids[id]), nil
+}
+
+// ByBase implements graph.Reader.
+func (x *Index) ByBase(_ context.Context, name string) ([]graph.Symbol, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if name != "" {
+		return gather(x.bases[name]), nil
+	}
+	all := map[ref]bool{}
+	for _, refs := range x.bases {
+		for _, r := range refs {
+			all[r] = true
+		}
+	}
+	return gather(slices.Collect(maps.Keys(all))), nil
 }
 
 // InFile implements graph.Reader.

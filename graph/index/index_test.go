@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // disk is a set of files in which each word declares a symbol, one that begins
-// with "_" a local one.
+// with "_" a local one; what stands behind a colon is its base.
 type disk struct {
 	mu     sync.Mutex
 	files  map[string]string
@@ -42,7 +42,12 @@ func newDisk() *disk {
 		at := 0
 		for _, w := range strings.Split(string(content), " ") {
 			s := graph.Span{Start: at, End: at + len(w)}
-			t.Symbols = append(t.Symbols, graph.Symbol{Name: w, Qualified: w, Path: path, NameSpan: s, Decl: s, Local: strings.HasPrefix(w, "_")})
+			name, base, based := strings.Cut(w, ":")
+			sym := graph.Symbol{Name: name, Qualified: name, Path: path, NameSpan: s, Decl: s, Local: strings.HasPrefix(w, "_")}
+			if based {
+				sym.Bases = []string{base}
+			}
+			t.Symbols = append(t.Symbols, sym)
 			at = s.End + 1
 		}
 		return t, nil
@@ -208,5 +213,39 @@ func TestRefreshCancelled(t *testing.T) {
 	err := x.Refresh(ctx, []index.Source{{Path: "/a", Spec: d.spec}}, d.read)
 	if !errors.Is(err, context.Canceled) || x.Len() != 0 {
 		t.Errorf("%v, %d symbols", err, x.Len())
+	}
+}
+
+func TestByBaseFollowsTheFiles(t *testing.T) {
+	d, x := newDisk(), index.New()
+	d.files = map[string]string{"/a": "Base One:Base Two:m.Base<T>", "/b": "Three:Mixin(Base) Four:Other"}
+	d.refresh(t, x, "/a", "/b")
+	below := func(name string) []string {
+		t.Helper()
+		list, err := x.ByBase(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := []string{}
+		for _, s := range list {
+			out = append(out, s.Name)
+		}
+		return out
+	}
+	for name, want := range map[string][]string{
+		"Base": {"One", "Two", "Three"}, "Mixin": {"Three"}, "T": {}, "": {"One", "Two", "Three", "Four"},
+	} {
+		if diff := cmp.Diff(want, below(name)); diff != "" {
+			t.Errorf("%q: %s", name, diff)
+		}
+	}
+	d.files["/a"] = "Base One:Other"
+	d.refresh(t, x, "/a")
+	x.Drop("/b")
+	if diff := cmp.Diff([]string{}, below("Base")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"One"}, below("Other")); diff != "" {
+		t.Error(diff)
 	}
 }
