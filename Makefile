@@ -8,10 +8,6 @@ GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-# The language server that tests and demo use. adapters/golang names the same
-# version for users; daemon/e2e fails when the two differ.
-export GOPLS_VERSION := v0.23.0
-
 # The linter is a Go module, so that no target needs anything but Go.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
@@ -20,17 +16,33 @@ ifeq ($(strip $(HOME)),)
 export HOME := $(CURDIR)/.tools/home
 endif
 
+# rustup looks for its toolchains below HOME; those of the cargo in PATH are
+# meant, also when HOME is another one.
+ifeq ($(shell cargo --version 2>/dev/null),)
+ifneq ($(shell command -v cargo 2>/dev/null),)
+export RUSTUP_HOME ?= $(abspath $(dir $(shell command -v cargo))../../.rustup)
+endif
+endif
+
 .PHONY: help
 help: ## print this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# Every language but Go is read by tree-sitter, which is C. Without a compiler
+# Aura is built all the same, serves Go, and says so for the others.
+CC := $(firstword $(shell $(GO) env CC))
+ifndef CGO_ENABLED
+export CGO_ENABLED := $(if $(shell command -v $(CC) 2>/dev/null),1,0)
+endif
+
 .PHONY: build
-build: ## bin/aurad and bin/auractl, static, without a C compiler
+build: ## bin/aurad and bin/auractl; without a C compiler they serve Go only
 	mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	@[ "$$CGO_ENABLED" = 1 ] || echo "no cgo (C compiler: $(CC)): this build serves Go only"
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: tools
-tools: ## the pinned language server in .tools/bin, from a per-user cache once built
+tools: ## the pinned language servers in .tools/bin, from a per-user cache once installed
 	scripts/tools.sh
 
 .PHONY: test

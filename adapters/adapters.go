@@ -7,6 +7,8 @@ package adapters
 
 import (
 	"context"
+	"path"
+	"slices"
 	"time"
 
 	"github.com/auralsp/aura/graph"
@@ -34,12 +36,21 @@ type Language struct {
 	Name       string            // "Go": for people
 	Extensions []string          // ".go", with the dot
 	LanguageID map[string]string // extension to LSP's languageId
-	Markers    []string          // file names that mark a root: "go.work", "go.mod"; earlier wins
+	Markers    []string          // names of files that mark a root, or patterns of path.Match: "go.work", "*.sln"; earlier wins
 	TestFile   func(path string) bool
 	Generated  func(content []byte) bool // code that a tool writes again
 	Separator  string                    // between the parts of a qualified name
 	// Trust lists the files whose change lapses trust, as they can run code.
 	Trust []string
+}
+
+// Marks returns the rank of the marker that a file name is, 0 for the first, or
+// -1 when it is none.
+func (l Language) Marks(name string) int {
+	return slices.IndexFunc(l.Markers, func(m string) bool {
+		ok, err := path.Match(m, name)
+		return ok && err == nil
+	})
 }
 
 // Project is a build unit: a Go module or workspace, a crate, a tsconfig, …
@@ -80,9 +91,13 @@ const (
 // Engine is one server program of a language.
 type Engine struct {
 	ID       string // "gopls": in instance keys and cached facts
+	Program  string // name of the program where it is not the ID
 	Roles    Role   //
 	Trust    bool   // runs code of the workspace
 	InFlight int    // requests sent at once
+	// Ask returns the command that prints the version of the program at bin; nil
+	// asks "bin version", then "bin --version".
+	Ask func(bin string) []string
 	// OpenAsked opens the documents that requests name and keeps the latest of
 	// them open: some servers answer only about those, others keep what they
 	// have worked out only for them.
@@ -96,12 +111,20 @@ type Engine struct {
 	Deadline  map[string]time.Duration                    // per method; "" is the default
 }
 
+// Executable returns the name of the engine's program.
+func (e Engine) Executable() string {
+	if e.Program != "" {
+		return e.Program
+	}
+	return e.ID
+}
+
 // Install is how the pinned version is put into Aura's data folder.
 type Install struct {
 	Client string   // program that installs: "go", "npm", …
 	Args   []string // with {dir} standing for the tool folder
 	Env    []string // "GOBIN={dir}/bin"
-	Binary string   // path of the result below {dir}
+	Binary string   // path of the result below {dir}; empty where the client chooses the place, one that PATH names
 }
 
 // Site is where a server is to run.

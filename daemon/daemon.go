@@ -116,7 +116,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, spawner.Close()) }()
-	d.tools = newTools(o.Paths.Tools, spawner, d.command)
+	d.tools = newTools(o.Paths.Tools, spawner, d.languages)
 
 	watcher, err := watch.Start(ctx, watch.Options{CookieDir: filepath.Join(filepath.Dir(o.Paths.Socket), "watch"), Log: o.Log})
 	if err != nil {

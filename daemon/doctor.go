@@ -78,6 +78,10 @@ func (d *Daemon) doctor(ctx context.Context, c serve.Call) (any, error) {
 	}
 	for _, l := range d.languages {
 		project, needed := used[l.Language().ID]
+		if why := l.Syntax().Missing; why != "" {
+			check(l.Language().Name, "warn", "its files cannot be read by this build: "+why, "install Aura from a build with a C compiler")
+			continue
+		}
 		for _, e := range l.Engines() {
 			s := d.examine(ctx, ws, caller, l, e, project, needed && !in.NoStart, c)
 			out.Servers = append(out.Servers, s)
@@ -122,7 +126,7 @@ func (d *Daemon) examine(ctx context.Context, ws *workbench.Workspace, caller wo
 	if cmd := d.command(e.ID); len(cmd) > 0 {
 		s.Path, s.From = cmd[0], "configuration"
 	} else {
-		path, from, err := d.tools.find(e.ID)
+		path, from, err := d.tools.find(e.ID, e.Executable())
 		if err != nil {
 			s.State, s.Detail = "missing", err.Error()
 			return s
@@ -130,7 +134,7 @@ func (d *Daemon) examine(ctx context.Context, ws *workbench.Workspace, caller wo
 		s.Path, s.From = path, from
 	}
 	var err error
-	if s.Version, err = d.tools.Version(s.Path); err != nil {
+	if s.Version, err = d.tools.Version(e.ID, s.Path); err != nil {
 		s.State, s.Detail = "broken", "found, does not run: "+err.Error()
 		return s
 	}
@@ -220,7 +224,7 @@ func (d *Daemon) why(ctx context.Context, c serve.Call) (any, error) {
 		w := api.WhyEngine{Engine: e.ID, Roles: roles(e.Roles), State: "absent"}
 		if cmd := d.command(e.ID); len(cmd) > 0 {
 			w.Path, w.Reason = cmd[0], "named by the configuration"
-		} else if path, from, err := d.tools.find(e.ID); err == nil {
+		} else if path, from, err := d.tools.find(e.ID, e.Executable()); err == nil {
 			w.Path, w.Reason = path, "found in "+from
 		} else {
 			w.State, w.Reason = "missing", err.Error()+"; auractl install "+e.ID

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,8 +87,8 @@ func (d *Daemon) status(ctx context.Context, c serve.Call) (any, error) {
 	}
 	for _, s := range d.supervisor.Status() {
 		server := serverStatus(s)
-		if len(s.Argv) > 0 {
-			if v, err := d.tools.Version(s.Argv[0]); err == nil {
+		if len(s.Argv) > 0 && filepath.Base(s.Argv[0]) == d.tools.engines[s.Engine].Executable() {
+			if v, err := d.tools.Version(s.Engine, s.Argv[0]); err == nil {
 				server.Version = v // what servers say of themselves may be a page of build information
 			}
 		}

@@ -3,7 +3,10 @@ package daemon
 import (
 	"context"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/auralsp/aura/adapters"
 )
@@ -20,8 +23,15 @@ var repositories = []string{".git", ".jj", ".hg", ".svn", ".aura.toml"}
 // file system hold everything: they are none without a mark, and the answer is "".
 func nearestRoot(markers [][]string, home string) func(context.Context, string) (string, error) {
 	has := func(dir, name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, name))
-		return err == nil
+		if !strings.ContainsAny(name, "*?[") {
+			_, err := os.Lstat(filepath.Join(dir, name))
+			return err == nil
+		}
+		files, err := os.ReadDir(dir) // not filepath.Glob: the folder's own name may hold such signs
+		return err == nil && slices.ContainsFunc(files, func(f os.DirEntry) bool {
+			ok, err := path.Match(name, f.Name())
+			return ok && err == nil && !f.IsDir()
+		})
 	}
 	return func(_ context.Context, folder string) (string, error) {
 		best, rank := folder, -1 // the rank of the marker at best; -1 when there is none

@@ -16,6 +16,7 @@ func TestNearestRoot(t *testing.T) {
 		"repo/.git/x", "repo/docs/x", "repo/ignored/lib/mod", "repo/ignored/lib/in/x",
 		"outer/work", "outer/repo/.git/x", "outer/repo/mod", "outer/repo/in/x",
 		"plain/sub/x",
+		"sharp/App.sln", "sharp/app/App.csproj", "sharp/app/src/x", "odd[ab]/App.sln", "odd[ab]/in/x", "folder/is.sln/x", "folder/in/x",
 	} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -25,7 +26,7 @@ func TestNearestRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := nearestRoot([][]string{{"work", "mod"}, {"package"}}, home)
+	find := nearestRoot([][]string{{"work", "mod"}, {"package"}, {"*.sln", "*.csproj"}}, home)
 	tests := []struct{ folder, want string }{
 		{"a", "a"},
 		{"a/sub/deep", "a"},
@@ -34,6 +35,9 @@ func TestNearestRoot(t *testing.T) {
 		{"repo/ignored/lib/in", "repo/ignored/lib"},
 		{"outer/repo/in", "outer/repo"},
 		{"plain/sub", "plain/sub"},
+		{"sharp/app/src", "sharp"},
+		{"odd[ab]/in", "odd[ab]"},
+		{"folder/in", "folder/in"},
 		{"missing/folder", "missing/folder"},
 		{".", "."},
 	}

@@ -27,9 +27,9 @@ const (
 
 // tools finds server programs and installs pinned ones into Aura's own folder.
 type tools struct {
-	dir     string                       // Aura's tool folder
-	spawner *proc.Spawner                // runs installers and version questions
-	command func(engine string) []string // the user's configuration
+	dir     string                     // Aura's tool folder
+	spawner *proc.Spawner              // runs installers and version questions
+	engines map[string]adapters.Engine // by id
 	look    func(name string) (string, error)
 
 	mu       sync.Mutex // guards versions
@@ -43,34 +43,70 @@ type stamped struct {
 	mtime   time.Time
 }
 
-func newTools(dir string, spawner *proc.Spawner, command func(string) []string) *tools {
-	return &tools{dir: dir, spawner: spawner, command: command, look: exec.LookPath, versions: map[string]stamped{}}
+func newTools(dir string, spawner *proc.Spawner, languages []adapters.Adapter) *tools {
+	engines := map[string]adapters.Engine{}
+	for _, l := range languages {
+		for _, e := range l.Engines() {
+			engines[e.ID] = e
+		}
+	}
+	return &tools{dir: dir, spawner: spawner, engines: engines, look: exec.LookPath, versions: map[string]stamped{}}
 }
 
 // Look finds a program of an engine: PATH, then Aura's tool folder.
-func (t *tools) Look(_, name string) (string, error) {
-	path, _, err := t.find(name)
+func (t *tools) Look(engine, name string) (string, error) {
+	path, _, err := t.find(engine, name)
 	return path, err
 }
 
-// find also says where the program was found.
-func (t *tools) find(name string) (path, from string, err error) {
+// find also says where the program was found. A server that does not say its
+// version does not count while another does: rustup puts programs into PATH
+// that only say that they are not installed.
+func (t *tools) find(engine, name string) (path, from string, err error) {
+	e, known := t.engines[engine]
+	var found [][2]string
 	if path, err := t.look(name); err == nil {
-		path, err = filepath.Abs(path)
-		return path, "PATH", err
+		if path, err = filepath.Abs(path); err == nil {
+			found = append(found, [2]string{path, "PATH"})
+		}
 	}
-	path = filepath.Join(t.dir, "bin", name)
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-		return path, "tools", nil
+	for _, below := range t.places(e, name) {
+		path := filepath.Join(t.dir, below)
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			found = append(found, [2]string{path, "tools"})
+		}
 	}
-	return "", "", fmt.Errorf("%s is neither in PATH nor in %s: %w", name, filepath.Join(t.dir, "bin"), exec.ErrNotFound)
+	if len(found) == 0 {
+		return "", "", fmt.Errorf("%s is neither in PATH nor in %s: %w", name, filepath.Join(t.dir, "bin"), exec.ErrNotFound)
+	}
+	if known && len(found) > 1 && name == e.Executable() {
+		for _, f := range found {
+			if _, err := t.Version(engine, f[0]); err == nil {
+				return f[0], f[1], nil
+			}
+		}
+	}
+	return found[0][0], found[0][1], nil
+}
+
+// places returns where a program may be below the tool folder: what install
+// recipes put into bin, the engine's own program, and what came with it.
+func (t *tools) places(e adapters.Engine, name string) []string {
+	out := []string{filepath.Join("bin", name)}
+	if e.Recipe.Binary != "" {
+		if beside := filepath.Join(filepath.Dir(e.Recipe.Binary), name); beside != out[0] {
+			out = append(out, beside)
+		}
+	}
+	return out
 }
 
 // versionPattern finds a version number in what a program prints of itself.
 var versionPattern = regexp.MustCompile(`v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.]+)?`)
 
-// Version asks a program for its version, once for each state of its file.
-func (t *tools) Version(bin string) (string, error) {
+// Version asks an engine's program, or another one that it needs, for its
+// version, once for each state of its file.
+func (t *tools) Version(engine, bin string) (string, error) {
 	info, err := os.Stat(bin)
 	if err != nil {
 		return "", err
@@ -83,14 +119,18 @@ func (t *tools) Version(bin string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
 	defer cancel()
+	questions := [][]string{{bin, "version"}, {bin, "--version"}}
+	if e, ok := t.engines[engine]; ok && e.Ask != nil && filepath.Base(bin) == e.Executable() {
+		questions = [][]string{e.Ask(bin)}
+	}
 	var last error
-	for _, arg := range []string{"version", "--version"} {
-		out, status, err := t.run(ctx, proc.Command{Argv: []string{bin, arg}, Env: os.Environ(), Dir: os.TempDir(), NoInput: true, Merge: true})
+	for _, argv := range questions {
+		out, status, err := t.run(ctx, proc.Command{Argv: argv, Env: os.Environ(), Dir: os.TempDir(), NoInput: true, Merge: true})
 		switch {
 		case err != nil:
 			return "", err
 		case status.Code != 0:
-			last = fmt.Errorf("%s %s: %s: %s", bin, arg, status, firstLine(out))
+			last = fmt.Errorf("%s: %s: %s", strings.Join(argv, " "), status, firstLine(out))
 		default:
 			if v := versionPattern.FindString(string(out)); v != "" {
 				t.mu.Lock()
@@ -98,7 +138,7 @@ func (t *tools) Version(bin string) (string, error) {
 				t.mu.Unlock()
 				return v, nil
 			}
-			last = fmt.Errorf("%s %s printed no version", bin, arg)
+			last = fmt.Errorf("%s printed no version", strings.Join(argv, " "))
 		}
 	}
 	return "", last
@@ -141,10 +181,17 @@ func (t *tail) Write(p []byte) (int, error) {
 // Install puts the engine's pinned version into the tool folder.
 func (t *tools) Install(ctx context.Context, e adapters.Engine, env []string, force bool) api.InstalledServer {
 	out := api.InstalledServer{Engine: e.ID, Version: e.Version}
-	target := filepath.Join(t.dir, e.Recipe.Binary)
-	if !force {
-		if v, err := t.Version(target); err == nil && v == e.Version {
-			out.State, out.Path = "present", target
+	target := func() string {
+		if e.Recipe.Binary != "" {
+			return filepath.Join(t.dir, e.Recipe.Binary)
+		}
+		path, _, _ := t.find(e.ID, e.Executable())
+		return path
+	}
+	if !force && target() != "" {
+		// Where the client chooses the version, any that runs is what it would give.
+		if v, err := t.Version(e.ID, target()); err == nil && (v == e.Version || e.Recipe.Binary == "") {
+			out.State, out.Path, out.Version = "present", target(), v
 			return out
 		}
 	}
@@ -179,10 +226,10 @@ func (t *tools) Install(ctx context.Context, e adapters.Engine, env []string, fo
 	if status.Code != 0 {
 		return fail(fmt.Errorf("%s: %s", strings.Join(argv, " "), status), printed)
 	}
-	v, err := t.Version(target)
+	v, err := t.Version(e.ID, target())
 	if err != nil {
 		return fail(fmt.Errorf("installed, but it does not run: %w", err), printed)
 	}
-	out.State, out.Path, out.Version = "installed", target, v
+	out.State, out.Path, out.Version = "installed", target(), v
 	return out
 }

@@ -1,36 +1,86 @@
 #!/usr/bin/env bash
-# Puts the language server that tests need into .tools/bin of the checkout.
+# Puts the language servers that tests need into .tools/bin of the checkout.
 #
-# It is built once for a user, by the Go command, into a cache keyed by its
-# version, the platform and the Go version; every checkout copies it from
-# there, so that a second checkout needs no network.
+# `auractl install` installs them, once for a user, into a cache keyed by the
+# platform and the Go version; every checkout links to it, so that a second
+# checkout needs no network. With names as arguments, only those servers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+top=$PWD
 
-version=${GOPLS_VERSION:?run this by "make tools", which names the version}
-key="gopls-$version-$(go env GOOS)-$(go env GOARCH)-$(go env GOVERSION)"
-cache="${XDG_CACHE_HOME:-$HOME/.cache}/aura/tools/$key"
-bin=.tools/bin/gopls
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/aura/tools/$(go env GOOS)-$(go env GOARCH)-$(go env GOVERSION)"
+servers=("$@")
+[ $# -gt 0 ] || servers=(gopls rust-analyzer pyright typescript-language-server roslyn-lsp)
+mkdir -p "$cache" .tools/bin
 
-if [ -x "$bin" ] && [ "$(cat .tools/gopls.key 2>/dev/null)" = "$key" ]; then
-	exit 0
+# One checkout at a time fills the cache; the others then find it full.
+exec 9>"$cache/lock"
+flock 9
+
+# The installer runs beside a user's own Aura, not in it.
+world=$(mktemp -d)
+export XDG_DATA_HOME="$cache" XDG_STATE_HOME="$world/state" XDG_CONFIG_HOME="$world/config" XDG_RUNTIME_DIR="$world/run"
+mkdir -m 700 "$world/run"
+trap '"$world/bin/auractl" stop -q >/dev/null 2>&1 || true; rm -rf "$world"' EXIT
+tools="$cache/aura/tools"
+
+auractl() {
+	if [ ! -x "$world/bin/auractl" ]; then
+		CGO_ENABLED=0 go build -o "$world/bin/" ./cmd/aurad ./cmd/auractl
+	fi
+	(cd "$world" && PATH="$world/bin:$PATH" XDG_CACHE_HOME="$world/cache" bin/auractl "$@") 9>&-
+}
+
+# link puts a program of the cache into the checkout under its own name. A
+# script that runs it, as programs look for what belongs to them beside themselves.
+link() {
+	printf '#!/bin/sh\nexec "%s" "$@"\n' "$1" >".tools/bin/${2:-$(basename "$1")}.new"
+	chmod +x ".tools/bin/${2:-$(basename "$1")}.new"
+	mv -f ".tools/bin/${2:-$(basename "$1")}.new" ".tools/bin/${2:-$(basename "$1")}"
+}
+
+failed=()
+for server in "${servers[@]}"; do
+	case $server in
+	gopls)
+		auractl install gopls && cp "$tools/bin/gopls" .tools/bin/gopls.new && mv -f .tools/bin/gopls.new .tools/bin/gopls || failed+=("$server")
+		;;
+	rust-analyzer)
+		# rustup's own fits the toolchain; where it cannot be had, a known build does.
+		if bin=$(rustup which rust-analyzer 2>/dev/null) && "$bin" --version >/dev/null 2>&1; then
+			link "$bin"
+		elif auractl install rust-analyzer 2>/dev/null && bin=$(rustup which rust-analyzer 2>/dev/null); then
+			link "$bin"
+		elif packed=$(ls "$top"/../shared/rust-analyzer/rust-analyzer-*-linux-x86_64.zst 2>/dev/null | tail -n 1) && [ -n "$packed" ]; then
+			mkdir -p "$tools/bin"
+			[ -x "$tools/bin/rust-analyzer" ] || { zstd -dqf "$packed" -o "$tools/bin/rust-analyzer.new" && chmod +x "$tools/bin/rust-analyzer.new" && mv "$tools/bin/rust-analyzer.new" "$tools/bin/rust-analyzer"; }
+			link "$tools/bin/rust-analyzer"
+		else
+			failed+=("$server")
+		fi
+		;;
+	pyright)
+		auractl install pyright && link "$tools/pyright/node_modules/.bin/pyright-langserver" && link "$tools/pyright/node_modules/.bin/pyright" || failed+=("$server")
+		;;
+	typescript-language-server)
+		auractl install typescript-language-server && link "$tools/typescript-language-server/node_modules/.bin/typescript-language-server" &&
+			link "$tools/typescript-language-server/node_modules/.bin/tsc" || failed+=("$server")
+		;;
+	roslyn-lsp)
+		if [ -x "$top/../shared/csharp/install.sh" ]; then
+			"$top/../shared/csharp/install.sh" "$tools/dotnet" 9>&- && link "$tools/dotnet/bin/roslyn-lsp" && link "$tools/dotnet/bin/dotnet" || failed+=("$server")
+		else
+			failed+=("$server")
+		fi
+		;;
+	*)
+		echo "tools: no server is called $server" >&2
+		exit 2
+		;;
+	esac
+done
+
+if [ ${#failed[@]} -gt 0 ]; then
+	echo "tools: not installed: ${failed[*]}; auractl doctor says what each needs" >&2
+	exit 1
 fi
-
-if [ ! -x "$cache/gopls" ]; then
-	echo "tools: building gopls $version into the per-user cache (once, a few minutes)"
-	mkdir -p "$(dirname "$cache")"
-	staging=$(mktemp -d "$cache.XXXXXX")
-	trap 'rm -rf "$staging"' EXIT
-	# Not inside the checkout's module: its go.mod must not choose versions.
-	(cd "$staging" && env -u GOFLAGS CGO_ENABLED=0 GOBIN="$staging" go install "golang.org/x/tools/gopls@$version")
-	"$staging/gopls" version >/dev/null
-	# Another checkout may have been faster; either result is the same.
-	mkdir -p "$cache"
-	mv -f "$staging/gopls" "$cache/gopls"
-fi
-
-mkdir -p .tools/bin
-cp "$cache/gopls" "$bin.new"
-mv -f "$bin.new" "$bin"
-echo "$key" >.tools/gopls.key
-echo "tools: $("$bin" version | tail -n 1 | tr -s ' ')"

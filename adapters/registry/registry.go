@@ -5,10 +5,14 @@ package registry
 
 import (
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/csharp"
 	"github.com/auralsp/aura/adapters/golang"
+	"github.com/auralsp/aura/adapters/python"
+	"github.com/auralsp/aura/adapters/rust"
+	"github.com/auralsp/aura/adapters/typescript"
 )
 
 // Languages returns every language, in the order in which doctor lists them.
 func Languages() []adapters.Adapter {
-	return []adapters.Adapter{golang.New()}
+	return []adapters.Adapter{golang.New(), rust.New(), python.New(), typescript.New(), csharp.New()}
 }

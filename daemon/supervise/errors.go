@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type ServerDetails struct {
 	Server  string `json:"server"`
 	Root    string `json:"root,omitempty"`
 	Install string `json:"install,omitempty"` // command that installs it
+	Missing bool   `json:"missing,omitempty"` // its program was not found
 	Exit    string `json:"exit,omitempty"`    // how it ended
 	Stderr  string `json:"stderr,omitempty"`  // the end of what it wrote, at most 4 KiB
 }
@@ -38,8 +40,18 @@ func unavailable(e adapters.Engine, err error) *api.Error {
 		return ended(err, "starting "+e.ID)
 	}
 	out := api.Errorf(api.ServerUnavailable, "%s cannot be started: %v%s", e.ID, err, installHint(e))
-	out.Details = ServerDetails{Server: e.ID, Install: e.Install}
+	out.Details = ServerDetails{Server: e.ID, Install: e.Install, Missing: errors.Is(err, exec.ErrNotFound)}
 	return out
+}
+
+// Missing reports whether an error of Lease says that the server's program was not found.
+func Missing(err error) bool {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	d, ok := e.Details.(ServerDetails)
+	return ok && d.Missing
 }
 
 func installHint(e adapters.Engine) string {

@@ -73,8 +73,8 @@ type Options struct {
 	Scratch string // private folder for generated configuration
 	// Look finds a program for an engine: configuration, PATH, tool folder. nil looks in PATH.
 	Look func(engine, name string) (string, error)
-	// Version asks a program for its version; nil knows none.
-	Version func(bin string) (string, error)
+	// Version asks a program of an engine for its version; nil knows none.
+	Version func(engine, bin string) (string, error)
 	// Command replaces an engine's command by the user's configuration; nil or an empty result does not.
 	Command func(engine string) []string
 	// Setting is the user's configuration of an engine; nil has none.
@@ -129,7 +129,7 @@ func Start(o Options) *Supervisor {
 		o.Look = func(_, name string) (string, error) { return exec.LookPath(name) }
 	}
 	if o.Version == nil {
-		o.Version = func(string) (string, error) { return "", errors.New("version is not known") }
+		o.Version = func(string, string) (string, error) { return "", errors.New("version is not known") }
 	}
 	if o.Command == nil {
 		o.Command = func(string) []string { return nil }
@@ -333,7 +333,7 @@ func (s *Supervisor) launch(ctx context.Context, w Want) (adapters.Launch, error
 		Command: s.o.Command(id),
 		Look:    func(name string) (string, error) { return s.o.Look(id, name) },
 		Scratch: s.o.Scratch,
-		Version: s.o.Version,
+		Version: func(bin string) (string, error) { return s.o.Version(id, bin) },
 		Read: func(path string) ([]byte, error) {
 			d, err := w.View.Read(ctx, path)
 			return d.Content, err

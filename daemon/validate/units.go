@@ -62,7 +62,7 @@ func Units(ctx context.Context, languages []adapters.Adapter, current, planned a
 
 // speaks reports whether a file decides how code of the language compiles.
 func speaks(l adapters.Language, path string) bool {
-	return slices.Contains(l.Extensions, filepath.Ext(path)) || slices.Contains(l.Markers, filepath.Base(path))
+	return slices.Contains(l.Extensions, filepath.Ext(path)) || l.Marks(filepath.Base(path)) >= 0
 }
 
 func holds(p adapters.Project, path string) bool {

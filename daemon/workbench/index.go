@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
 	sources := make([]index.Source, 0, len(paths))
 	for _, p := range paths {
 		lang, ok := w.Language(p)
-		if !ok {
+		if !ok || lang.Syntax().Missing != "" {
 			continue
 		}
 		place, err := w.placeLocked(ctx, snap, lang, p)
@@ -65,9 +66,7 @@ func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
 // marks reports whether a file is one by which projects are found.
 func (w *Workspace) marks(path string) bool {
 	base := filepath.Base(path)
-	return slices.ContainsFunc(w.langs, func(l adapters.Adapter) bool {
-		return slices.Contains(l.Language().Markers, base)
-	})
+	return slices.ContainsFunc(w.langs, func(l adapters.Adapter) bool { return l.Language().Marks(base) >= 0 })
 }
 
 // projectsLocked returns a language's build units in the workspace.
@@ -155,7 +154,10 @@ func (w *Workspace) parse(ctx context.Context, snap adapters.Snapshot, path stri
 		return t, nil
 	}
 	t, err := lang.Syntax().Read(path, content, place)
-	if err != nil {
+	switch {
+	case errors.Is(err, syntax.ErrNotBuilt):
+		return nil, api.Errorf(api.UnsupportedOperation, "this build of Aura cannot read %s: %s; install one that was built with a C compiler", lang.Language().Name, lang.Syntax().Missing)
+	case err != nil:
 		return nil, api.Errorf(api.FileTooLarge, "%v", err)
 	}
 	w.trees.put(&parsed{path: path, hash: hash, place: place, tree: t, bytes: len(content)})

@@ -1,11 +1,13 @@
 package workbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"go.lsp.dev/protocol"
@@ -34,10 +36,24 @@ var _ adapters.Server = (*lease)(nil)
 // lease returns the request's lease of the project's engine for a role; one
 // request asks each engine through one lease.
 func (s *Session) lease(ctx context.Context, lang adapters.Adapter, p adapters.Project, r adapters.Role) (*lease, error) {
-	engine, ok := engineFor(lang, r)
-	if !ok {
+	engines := enginesFor(lang, r)
+	if len(engines) == 0 {
 		return nil, api.Errorf(api.UnsupportedOperation, "no server of %s does this", lang.Language().Name)
 	}
+	var missing error
+	for _, e := range engines {
+		l, err := s.leaseEngine(ctx, lang, p, e)
+		if !supervise.Missing(err) {
+			return l, err
+		}
+		// The one that is preferred is the one to install.
+		missing = cmp.Or(missing, err)
+	}
+	return nil, missing
+}
+
+// leaseEngine leases one engine for a project.
+func (s *Session) leaseEngine(ctx context.Context, lang adapters.Adapter, p adapters.Project, engine adapters.Engine) (*lease, error) {
 	key := engine.ID + "\x00" + p.Root
 	s.mu.Lock()
 	l := s.leases[key]
@@ -67,14 +83,10 @@ func (s *Session) lease(ctx context.Context, lang adapters.Adapter, p adapters.P
 	return l, nil
 }
 
-// engineFor returns the first engine of a language that has the role.
-func engineFor(lang adapters.Adapter, r adapters.Role) (adapters.Engine, bool) {
-	for _, e := range lang.Engines() {
-		if e.Roles&r == r {
-			return e, true
-		}
-	}
-	return adapters.Engine{}, false
+// enginesFor returns the engines of a language that have the role, the
+// preferred one first.
+func enginesFor(lang adapters.Adapter, r adapters.Role) []adapters.Engine {
+	return slices.DeleteFunc(slices.Clone(lang.Engines()), func(e adapters.Engine) bool { return e.Roles&r != r })
 }
 
 // Call asks a read-only request. It is not sent when a file that one of the

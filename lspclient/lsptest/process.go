@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -129,63 +128,4 @@ func startGrandchild(config Config) error {
 		return err
 	}
 	return cmd.Process.Release()
-}
-
-// Gopls returns the path of the real server that tests use: the one that
-// AURA_TEST_GOPLS names, else the one that `make tools` installs into the
-// checkout, else the one in PATH. A missing one fails the test, unless
-// AURA_TEST_ALLOW_MISSING is 1, which skips it. The name of the test is appended
-// to the file that AURA_TEST_REAL_LOG names, so that a run can say how many
-// tests saw the real server.
-func Gopls(t testing.TB) string {
-	t.Helper()
-	bin := findGopls()
-	if bin == "" {
-		const hint = "gopls not found: run `make tools`, or set AURA_TEST_GOPLS"
-		if os.Getenv("AURA_TEST_ALLOW_MISSING") == "1" {
-			t.Skip(hint)
-		}
-		t.Fatal(hint)
-	}
-	if log := os.Getenv("AURA_TEST_REAL_LOG"); log != "" {
-		f, err := os.OpenFile(log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir, _ := os.Getwd()
-		_, err = fmt.Fprintf(f, "%s %s\n", filepath.Base(dir), t.Name())
-		if closed := f.Close(); err != nil || closed != nil {
-			t.Fatal(err, closed)
-		}
-	}
-	return bin
-}
-
-func findGopls() string {
-	if bin := os.Getenv("AURA_TEST_GOPLS"); bin != "" {
-		if info, err := os.Stat(bin); err == nil && !info.IsDir() {
-			return bin
-		}
-		return ""
-	}
-	dir, err := os.Getwd()
-	for err == nil {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			bin := filepath.Join(dir, ".tools", "bin", "gopls")
-			if info, err := os.Stat(bin); err == nil && !info.IsDir() {
-				return bin
-			}
-			break
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			break
-		}
-		dir = parent
-	}
-	bin, err := exec.LookPath("gopls")
-	if err != nil {
-		return ""
-	}
-	return bin
 }
