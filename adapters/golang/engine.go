@@ -116,10 +116,12 @@ func settings(site adapters.Site) map[string]any {
 		"codelenses":                map[string]any{},
 		"semanticTokens":            false,
 		"analysisProgressReporting": false,
-		"diagnosticsDelay":          "200ms",
-		"renameMovesSubpackages":    false,
-		"pullDiagnostics":           true,
-		"directoryFilters":          []string{"-**/node_modules"},
+		// Findings are pulled. Those that gopls would push by itself mean an analysis
+		// of the module after each change, while somebody waits for an answer.
+		"diagnosticsDelay":       "1h",
+		"renameMovesSubpackages": false,
+		"pullDiagnostics":        true,
+		"directoryFilters":       []string{"-**/node_modules"},
 	}
 	if site.Setting == nil {
 		return out
