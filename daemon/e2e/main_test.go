@@ -34,7 +34,6 @@ var programs = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	cmd := exec.Command("go", "build", "-o", bin+string(os.PathSeparator), "github.com/auralsp/aura/cmd/aurad", "github.com/auralsp/aura/cmd/auractl")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build ships them
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the programs: %w\n%s", err, out)
 	}

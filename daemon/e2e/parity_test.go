@@ -66,7 +66,7 @@ func TestSameAnswersAsABareServer(t *testing.T) {
 	w := newWorld(t, dir)
 	truth := startBare(t, w.gopls, dir, w.env)
 
-	picks := choose(t, dir, 18, 7)
+	picks := choose(t, goPicks(t, dir), 18, 7)
 	picks = append(picks, pick{kind: "type", name: "Command", file: "command.go", line: lineOf(t, dir, "command.go", "type Command struct"), column: 6})
 	asked := 0
 	for _, p := range picks {

@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -15,7 +18,8 @@ import (
 
 // A small fixed set by default, for every run of the tests; `make soak` takes more.
 var (
-	soakModule = flag.String("soak.module", "github.com/spf13/cobra@v1.10.2", "module to rename in: path@version, or a folder")
+	soakLang   = flag.String("soak.lang", "", "language to rename in: go, rust, python, typescript, csharp; all when empty")
+	soakModule = flag.String("soak.module", "", "project to rename in: name@version from the language's registry, or a folder; the language's own choice when empty")
 	soakN      = flag.Int("soak.n", 5, "symbols to rename")
 	soakSeed   = flag.Uint64("soak.seed", 1, "seed of the choice")
 	soakStack  = flag.Bool("soak.stack", false, "undo at the end only, newest first")
@@ -33,24 +37,61 @@ type row struct {
 	note    string
 }
 
-// TestSoak renames symbols of a real module one after another. Each must build
+// project is a real project to rename in.
+type project struct {
+	dir     string                 // the workspace, with all that its build needs
+	picks   []pick                 // what can be renamed
+	judge   func() map[string]bool // what the language's own tools complain about now, a line each
+	program func() string          // what the built program prints; nil when there is none
+}
+
+// soaker is a language to rename in.
+type soaker struct {
+	project string // name@version of the one that every run of the tests takes
+	fetch   func(t *testing.T, name string) project
+}
+
+func soakers() map[string]soaker {
+	return map[string]soaker{
+		"go":         {"github.com/spf13/cobra@v1.10.2", soakGo},
+		"rust":       {"semver@1.0.27", soakRust},
+		"python":     {"click@8.1.7", soakPython},
+		"typescript": {"zod@4.6.7", soakTypeScript},
+		"csharp":     {"sample", soakCSharp},
+	}
+}
+
+// TestSoak renames symbols of a real project one after another. Each must build
 // and vet, or be refused with a reason before anything is written; each undo
 // must restore the tree, with times that no build can miss.
 func TestSoak(t *testing.T) {
-	dir := module(t, *soakModule)
-	picks := choose(t, dir, *soakN, *soakSeed)
-	t.Logf("soak: %s, %d symbols, seed %d", *soakModule, len(picks), *soakSeed)
+	all := soakers()
+	if *soakLang != "" && all[*soakLang].fetch == nil {
+		t.Fatalf("-soak.lang %s: there are %q", *soakLang, slices.Sorted(maps.Keys(all)))
+	}
+	for _, lang := range slices.Sorted(maps.Keys(all)) {
+		if *soakLang == "" && *soakModule == "" || lang == cmp.Or(*soakLang, "go") {
+			t.Run(lang, func(t *testing.T) { soak(t, lang, cmp.Or(*soakModule, all[lang].project), all[lang]) })
+		}
+	}
+}
+
+func soak(t *testing.T, lang, name string, s soaker) {
+	p := s.fetch(t, name)
+	dir := p.dir
+	picks := choose(t, p.picks, *soakN, *soakSeed)
+	t.Logf("soak: %s %s, %d symbols of %d, seed %d", lang, name, len(picks), len(p.picks), *soakSeed)
 	start := snapshot(t, dir)
-	baseline := complaints(dir)
+	baseline := p.judge()
 	w := newWorld(t, dir)
 
 	var rows []row
 	var undos []string // with -soak.stack
-	for _, p := range picks {
-		if *soakStack {
-			p = relocate(t, dir, p)
+	for _, pick := range picks {
+		if *soakStack && lang == "go" {
+			pick = relocate(t, dir, pick)
 		}
-		r, token := soakOne(t, w, p, baseline)
+		r, token := soakOne(t, w, p, pick, baseline)
 		if token != "" && *soakStack {
 			undos = append(undos, token)
 		} else if token != "" {
@@ -60,9 +101,9 @@ func TestSoak(t *testing.T) {
 			}
 		}
 		rows = append(rows, r)
-		t.Logf("%d of %d: %s: %s after %v", len(rows), len(picks), p, r.outcome, (r.rename + r.check + r.undo).Round(time.Millisecond))
+		t.Logf("%d of %d: %s: %s after %v", len(rows), len(picks), pick, r.outcome, (r.rename + r.check + r.undo).Round(time.Millisecond))
 		if r.outcome == "VIOLATION" {
-			t.Errorf("%s: %s", p, r.note)
+			t.Errorf("%s: %s", pick, r.note)
 			break // what follows would be judged against a broken tree
 		}
 	}
@@ -77,7 +118,7 @@ func TestSoak(t *testing.T) {
 			refused++
 		}
 	}
-	t.Logf("seed %d: %d renamed, %d refused\n%s", *soakSeed, len(rows)-refused, refused, table(rows))
+	t.Logf("%s, seed %d: %d renamed, %d refused\n%s", lang, *soakSeed, len(rows)-refused, refused, table(rows))
 	// Of a handful one may be a method that types elsewhere have too.
 	if refused > max(1, len(picks)/20) {
 		t.Errorf("%d of %d refused: more than 5 %%", refused, len(picks))
@@ -91,7 +132,7 @@ func (r *row) fail(format string, args ...any) {
 
 // soakOne renames one symbol and judges the result. The token is empty when
 // there is nothing to undo.
-func soakOne(t *testing.T, w *world, p pick, baseline map[string]bool) (row, string) {
+func soakOne(t *testing.T, w *world, in project, p pick, baseline map[string]bool) (row, string) {
 	t.Helper()
 	r := row{pick: p, outcome: "ok"}
 	before := snapshot(t, w.ws)
@@ -126,7 +167,7 @@ func soakOne(t *testing.T, w *world, p pick, baseline map[string]bool) (row, str
 		}
 	}
 	start = time.Now()
-	for line := range complaints(w.ws) {
+	for line := range in.judge() {
 		if !baseline[line] {
 			r.fail("does not build or vet any more: %s", line)
 		}
@@ -166,35 +207,6 @@ func modified(t *testing.T, dir, name string) time.Time {
 		t.Fatal(err)
 	}
 	return info.ModTime()
-}
-
-// complaints returns the lines that build and vet print, as a set.
-func complaints(dir string) map[string]bool {
-	lines := map[string]bool{}
-	for _, args := range [][]string{{"build", "./..."}, {"vet", "./..."}} {
-		if err := gocmd(dir, args...); err != nil {
-			for line := range strings.Lines(err.Error()) {
-				lines[strings.TrimSpace(line)] = true
-			}
-		}
-	}
-	return lines
-}
-
-// relocate finds the symbol again after earlier renames moved columns.
-func relocate(t *testing.T, dir string, p pick) pick {
-	t.Helper()
-	best := p
-	distance := 1 << 30
-	for _, c := range candidates(t, dir, filepath.Join(dir, filepath.FromSlash(p.file))) {
-		if c.kind != p.kind || c.name != p.name || c.line != p.line {
-			continue
-		}
-		if d := max(c.column-p.column, p.column-c.column); d < distance {
-			best, distance = c, d
-		}
-	}
-	return best
 }
 
 // table renders the rows.

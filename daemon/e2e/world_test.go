@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,7 +88,7 @@ func (w *world) environ(t testing.TB, base string) []string {
 		// Shared by all worlds of a run: what the server derives from the
 		// standard library need not be derived again for each test.
 		"XDG_CACHE_HOME=" + filepath.Join(base, "cache"),
-		"PATH=" + filepath.Dir(w.gopls) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + filepath.Dir(w.gopls) + string(os.PathListSeparator) + lsptest.ToolFolder(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"LANG=C.UTF-8",
 	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOFLAGS", "GOSUMDB", "GOROOT"} {
@@ -96,6 +97,14 @@ func (w *world) environ(t testing.TB, base string) []string {
 			t.Fatal(err)
 		}
 		env = append(env, name+"="+strings.TrimSpace(string(out)))
+	}
+	// Of a home that is not this one: the toolchains of rustup and what cargo fetched.
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, below := range map[string]string{"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"} {
+		env = append(env, name+"="+cmp.Or(os.Getenv(name), filepath.Join(home, below)))
 	}
 	return append(env, "GOTOOLCHAIN=local")
 }
