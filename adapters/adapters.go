@@ -150,6 +150,7 @@ type Launch struct {
 	Root     string            //
 	Settings any               // initializationOptions
 	Named    map[string]string // declared variables as resolved; part of the instance key
+	Notes    []string          // for people: what was chosen for this project, and why
 }
 
 // State says how far a server's answers can be believed.
@@ -160,6 +161,8 @@ const (
 	Loading State = iota // answers may lack places
 	Ready                // answers are whole
 	Broken               // it runs, but cannot load the project; Waiting says why
+	Lost                 // it runs, but what answered for it has ended: it is killed, which is a crash; Waiting says what ended
+	Outdated             // it cannot be told of what has changed: it is stopped and started anew
 )
 
 // Readiness is what a Driver concludes from the events it has seen.

@@ -197,6 +197,7 @@ func (g *generation) onEvent(e lspclient.Event) {
 // observe tells the driver, and the instance what it concludes.
 func (g *generation) observe(e adapters.Event) (turning bool) {
 	moved := false
+	var now adapters.Readiness
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -206,8 +207,10 @@ func (g *generation) observe(e adapters.Event) (turning bool) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		before := g.readiness
-		g.readiness = g.driver.Observe(e)
-		turning = g.turning
+		if next := g.driver.Observe(e); !givenUp(before) {
+			g.readiness = next
+		}
+		turning, now = g.turning, g.readiness
 		moved = g.readiness.State != before.State || g.readiness.Progress != before.Progress || g.readiness.Waiting != before.Waiting
 		if g.readiness.Progress != before.Progress && g.warm != nil {
 			g.warm.restart(time.Now())
@@ -215,6 +218,13 @@ func (g *generation) observe(e adapters.Event) (turning bool) {
 		}
 	}()
 	if moved {
+		switch now.State {
+		case adapters.Lost:
+			g.kill(now.Waiting)
+		case adapters.Outdated:
+			g.i.log.Info("server is started anew", "reason", now.Waiting)
+			g.i.renew()
+		}
 		g.refresh()
 	}
 	return turning

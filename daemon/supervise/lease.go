@@ -270,6 +270,9 @@ func (l *Lease) try(ctx context.Context, g *generation, r *request, careful bool
 	if err := l.settle(cctx, g, w); err != nil {
 		return false, err
 	}
+	if g.ending() {
+		return false, errGone
+	}
 	if err := l.unmoved(cctx, r.base); err != nil {
 		return false, err
 	}
@@ -284,6 +287,9 @@ func (l *Lease) try(ctx context.Context, g *generation, r *request, careful bool
 		return false, r.each(cctx, g)
 	}
 	err = r.send(cctx, g.client)
+	if err == nil && g.ending() {
+		return true, errGone // nobody was left to know better than what it answered
+	}
 	l.note(g, seq)
 	return true, err
 }

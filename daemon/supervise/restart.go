@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/auralsp/aura/adapters"
 )
 
 // Restart is the restart policy of an instance. The zero value takes the
@@ -90,4 +92,16 @@ func words(d time.Duration) string {
 		return fmt.Sprintf("%.3g s", d.Seconds())
 	}
 	return fmt.Sprintf("%d ms", d.Milliseconds())
+}
+
+// ending reports whether the driver gave the process up, so that its answers
+// are none any more.
+func (g *generation) ending() bool {
+	belief, _ := g.belief()
+	return givenUp(belief)
+}
+
+// givenUp reports whether a conclusion is the last one about a process.
+func givenUp(r adapters.Readiness) bool {
+	return r.State == adapters.Lost || r.State == adapters.Outdated
 }

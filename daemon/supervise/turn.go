@@ -172,6 +172,9 @@ func (l *Lease) turn(ctx context.Context, g *generation, r *request, b Budget, p
 	if err == nil {
 		err = l.guarded(func() error { return fn(t) })
 	}
+	if g.ending() {
+		return true, errGone
+	}
 	rerr := g.restore(context.WithoutCancel(ctx), paths)
 	switch cause := context.Cause(tctx); {
 	case rerr != nil && g.client.Err() == nil:
