@@ -46,10 +46,7 @@ func (*Adapter) Language() adapters.Language {
 func (a *Adapter) Syntax() *syntax.Spec { return a.spec }
 
 // Engines implements adapters.Adapter.
-func (*Adapter) Engines() []adapters.Engine { return nil }
-
-// Recipes implements adapters.Adapter.
-func (*Adapter) Recipes() adapters.Recipes { return adapters.Recipes{} }
+func (*Adapter) Engines() []adapters.Engine { return []adapters.Engine{pyright()} }
 
 // isTest follows the rules by which pytest and unittest find tests, and what
 // serves nothing but them.
