@@ -349,4 +349,3 @@ func trailingWord(code []byte) string {
 	}
 	return string(code[n:])
 }
-

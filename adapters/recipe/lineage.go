@@ -24,6 +24,7 @@ type lineage struct {
 	above   map[mark][]relative
 	below   map[graph.ID][]graph.Symbol
 	names   map[graph.ID][]string
+	missing map[mark][]string // bases that could not be resolved, by type
 }
 
 // relative is a type that another names as its base.
@@ -37,7 +38,7 @@ func (r relative) known() bool { return r.sym.Kind != "" }
 func newLineage(b adapters.Bench) *lineage {
 	return &lineage{
 		b: b, defined: map[mark][]adapters.Place{}, above: map[mark][]relative{},
-		below: map[graph.ID][]graph.Symbol{}, names: map[graph.ID][]string{},
+		below: map[graph.ID][]graph.Symbol{}, names: map[graph.ID][]string{}, missing: map[mark][]string{},
 	}
 }
 
@@ -206,6 +207,7 @@ func (l *lineage) up(ctx context.Context, sym graph.Symbol) ([]relative, error) 
 	var out []relative
 	seen := map[mark]bool{}
 	for _, base := range sym.Bases {
+		known := false
 		for _, id := range headIdents(t, content, sym, base) {
 			found, err := l.resolve(ctx, sym.Path, id.Span, maxHops)
 			if err != nil {
@@ -214,12 +216,16 @@ func (l *lineage) up(ctx context.Context, sym graph.Symbol) ([]relative, error) 
 			if len(found) == 0 {
 				found = sameFile(t, content, sym, id)
 			}
+			known = known || len(found) > 0
 			for _, r := range found {
 				if m := (mark{r.place.Path, r.place.Span.Start}); !seen[m] && m != markOf(sym) {
 					seen[m] = true
 					out = append(out, r)
 				}
 			}
+		}
+		if !known {
+			l.missing[markOf(sym)] = append(l.missing[markOf(sym)], base)
 		}
 	}
 	l.above[markOf(sym)] = out

@@ -50,12 +50,14 @@ type Family struct {
 	// Outside are declarations of the same name beyond the workspace that a
 	// member implements or that implement one; Of is that member.
 	Outside []Outsider
+	Unknown []string // bases that nobody can resolve, with their files
 }
 
 // Outsider is a relative that cannot be renamed.
 type Outsider struct {
-	Place adapters.Place
-	Of    graph.Symbol
+	Place  adapters.Place
+	Of     graph.Symbol
+	Symbol graph.Symbol // what is declared there, when that is known
 }
 
 // maxFamily bounds how many methods are followed.
