@@ -34,6 +34,8 @@ type entry struct {
 	Owner   identity `json:"owner"`
 	Child   identity `json:"child"`
 	Program string   `json:"program"`
+	// Strays are descendants that carry no mark.
+	Strays []identity `json:"strays,omitempty"`
 }
 
 func openLedger(dir string, log *slog.Logger) (*ledger, error) {
@@ -65,14 +67,16 @@ func (l *ledger) intend(p *Process) error {
 	return l.write(entry{Mark: p.mark, Boot: l.boot, Owner: l.owner, Program: p.cmd.Path})
 }
 
-func (l *ledger) started(p *Process) error {
+func (l *ledger) started(p *Process) error { return l.record(p, nil) }
+
+func (l *ledger) record(p *Process, strays []identity) error {
 	start, err := startOf(p.pid)
 	if err != nil {
 		return nil // it has ended already
 	}
 	return l.write(entry{
 		Mark: p.mark, Boot: l.boot, Owner: l.owner, Program: p.cmd.Path,
-		Child: identity{PID: p.pid, Start: start},
+		Child: identity{PID: p.pid, Start: start}, Strays: strays,
 	})
 }
 
@@ -119,7 +123,8 @@ func (l *ledger) sweep(ctx context.Context) error {
 		if !killed {
 			group = nil // of a stranger with the same id
 		}
-		left := killMarked(e.Mark, group, deadline)
+		killKnown(e.Strays)
+		left := killMarked(e.Mark, append(group, e.Strays...), deadline)
 		if killed {
 			l.log.Info("killed an orphan of an earlier daemon", "pid", e.Child.PID, "program", e.Program)
 		}

@@ -82,6 +82,29 @@ func play(role string) {
 	case "escaper": // starts a child in a session of its own, and dies
 		fmt.Println(startChild("deaf", &syscall.SysProcAttr{Setsid: true}))
 		os.Exit(4)
+	case "household": // has every kind of descendant, tells their ids, then waits
+		apart := &syscall.SysProcAttr{Setsid: true}
+		near, _ := startWith("deaf", os.Environ(), nil)
+		far, _ := startWith("deaf", os.Environ(), apart)
+		clean, _ := startWith("deaf", nil, apart) // carries no mark
+		_, left := startWith("escaper", os.Environ(), nil)
+		fmt.Println(near, far, clean, left)
+		block()
+	case "keeper": // owns a household that it has looked at, and waits to be killed
+		s, err := proc.NewSpawner(context.Background(), proc.Options{Ledger: os.Getenv("PROC_TEST_LEDGER")})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		p, err := s.Start(context.Background(), command("household"))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		line, _ := bufio.NewReader(p.Conn()).ReadString('\n')
+		_ = proc.Usages([]*proc.Process{p}, false)
+		fmt.Println(p.PID(), strings.TrimSpace(line))
+		block()
 	case "daemon": // owns a Spawner, and waits to be killed
 		s, err := proc.NewSpawner(context.Background(), proc.Options{Ledger: os.Getenv("PROC_TEST_LEDGER")})
 		if err != nil {
@@ -108,19 +131,25 @@ func play(role string) {
 // startChild runs this binary again with inherited streams and returns its id
 // once it has said that it is ready.
 func startChild(role string, attr *syscall.SysProcAttr) int {
+	pid, _ := startWith(role, os.Environ(), attr)
+	return pid
+}
+
+// startWith also returns what the child said.
+func startWith(role string, env []string, attr *syscall.SysProcAttr) (int, string) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		panic(err)
 	}
 	exe, _ := os.Executable()
 	c := exec.Command(exe)
-	c.Env = append(os.Environ(), roleVariable+"="+role)
+	c.Env = append(env[:len(env):len(env)], roleVariable+"="+role)
 	c.Stdin, c.Stdout, c.Stderr, c.SysProcAttr = os.Stdin, w, os.Stderr, attr
 	if err := c.Start(); err != nil {
 		panic(err)
 	}
-	_, _ = bufio.NewReader(r).ReadString('\n')
-	return c.Process.Pid
+	line, _ := bufio.NewReader(r).ReadString('\n')
+	return c.Process.Pid, strings.TrimSpace(line)
 }
 
 func block() {

@@ -176,7 +176,7 @@ func killMarked(mark string, others []identity, deadline time.Time) (left int) {
 
 // members returns the processes of the leader's group and its descendants, itself excluded.
 func members(leader int) (ids []identity) {
-	for _, s := range family(leader) {
+	for _, s := range family(readAll(), leader) {
 		if s.pid != leader && s.state != 'Z' {
 			ids = append(ids, identity{PID: s.pid, Start: s.start})
 		}
@@ -196,6 +196,13 @@ func killVerified(pid int, ok func() bool) bool {
 	}
 	defer unix.Close(fd)
 	return ok() && unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil
+}
+
+// killKnown kills processes that are the very ones that were recorded.
+func killKnown(ids []identity) {
+	for _, id := range ids {
+		killVerified(id.PID, func() bool { return alive(id) })
+	}
 }
 
 // killRecorded kills a child by its entry if its start time and its mark, or
@@ -225,87 +232,6 @@ func killRecorded(e entry, deadline time.Time) bool {
 		<-pause.C
 	}
 	return true
-}
-
-// family returns the process, its group and its descendants.
-func family(leader int) []stat {
-	all := make(map[int]stat)
-	for _, pid := range pids() {
-		if s, err := readStat(pid); err == nil {
-			all[pid] = s
-		}
-	}
-	belongs := func(s stat) bool {
-		for range 64 { // a bound, as ids may be reused while we look
-			if s.pid == leader || s.pgrp == leader {
-				return true
-			}
-			next, ok := all[s.ppid]
-			if !ok {
-				return false
-			}
-			s = next
-		}
-		return false
-	}
-	var out []stat
-	for _, s := range all {
-		if belongs(s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func usageOf(leader int) (Usage, error) {
-	var u Usage
-	page := int64(os.Getpagesize())
-	for _, s := range family(leader) {
-		u.Processes++
-		u.CPU += time.Duration(s.ticks) * (time.Second / userHZ)
-		u.RSS += s.pages * page
-		if pss, ok := pssOf(s.pid); ok {
-			u.PSS += pss
-		} else {
-			u.PSS += s.pages * page
-		}
-		if s.pid == leader {
-			u.Stopped = s.state == 'T' || s.state == 't'
-		}
-	}
-	if u.Processes == 0 {
-		return u, os.ErrProcessDone
-	}
-	return u, nil
-}
-
-func cpuOf(leader int) (cpu time.Duration, stopped bool, err error) {
-	n := 0
-	for _, s := range family(leader) {
-		n++
-		cpu += time.Duration(s.ticks) * (time.Second / userHZ)
-		if s.pid == leader {
-			stopped = s.state == 'T' || s.state == 't'
-		}
-	}
-	if n == 0 {
-		return 0, false, os.ErrProcessDone
-	}
-	return cpu, stopped, nil
-}
-
-func pssOf(pid int) (int64, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
-			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			return kb << 10, err == nil
-		}
-	}
-	return 0, false
 }
 
 // oomKills counts the out-of-memory kills of the machine and of our control

@@ -63,19 +63,36 @@ func killRecorded(e entry, _ time.Time) bool {
 	return signalGroup(e.Child.PID, syscall.SIGKILL) == nil
 }
 
-func usageOf(leader int) (Usage, error) {
-	out, err := exec.Command("/bin/ps", "-o", "rss=", "-g", strconv.Itoa(leader)).Output()
+func killKnown([]identity) {}
+
+func straysOf(*Process) []identity { return nil }
+
+func usages(list []*Process, _ bool) map[*Process]Usage {
+	out := make(map[*Process]Usage, len(list))
+	for _, p := range list {
+		ps, err := exec.Command("/bin/ps", "-o", "rss=", "-g", strconv.Itoa(p.pid)).Output()
+		if err != nil {
+			continue
+		}
+		var u Usage
+		for f := range strings.FieldsSeq(string(ps)) {
+			kb, _ := strconv.ParseInt(f, 10, 64)
+			u.Processes++
+			u.RSS += kb << 10
+		}
+		u.PSS = u.RSS
+		out[p] = u
+	}
+	return out
+}
+
+func machineMemory() int64 {
+	out, err := exec.Command("/usr/sbin/sysctl", "-n", "hw.memsize").Output()
 	if err != nil {
-		return Usage{}, os.ErrProcessDone
+		return 0
 	}
-	var u Usage
-	for f := range strings.FieldsSeq(string(out)) {
-		kb, _ := strconv.ParseInt(f, 10, 64)
-		u.Processes++
-		u.RSS += kb << 10
-	}
-	u.PSS = u.RSS
-	return u, nil
+	n, _ := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+	return n
 }
 
 func cpuOf(int) (time.Duration, bool, error) { return 0, false, os.ErrProcessDone }

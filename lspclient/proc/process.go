@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,8 +28,9 @@ type Process struct {
 	tail   *ring
 	asked  atomic.Bool // Stop or Kill was called
 
-	mu     sync.Mutex // guards reaped: a signal is sent only while the id is ours
-	reaped bool
+	mu     sync.Mutex // guards what follows
+	reaped bool       // a signal is sent only while the id is ours
+	strays []identity // descendants that neither group nor mark tells of, as last seen
 
 	exited chan struct{}
 	gone   chan struct{}
@@ -201,9 +203,25 @@ func (p *Process) Status() Status {
 	}
 }
 
-// Usage returns what the process, its group and its descendants use now. It
-// reads each one's memory map, which costs milliseconds for large processes.
-func (p *Process) Usage() (Usage, error) { return usageOf(p.pid) }
+// Usage returns what the process and all that belongs to it use now: its group,
+// its descendants, and what left both but carries its mark. It reads each one's
+// memory map, which costs milliseconds for large processes.
+func (p *Process) Usage() (Usage, error) {
+	u, ok := usages([]*Process{p}, true)[p]
+	if !ok {
+		return u, os.ErrProcessDone
+	}
+	return u, nil
+}
+
+// Usages is Usage for many, in one pass. Without shared, pages that several
+// processes share count for each, and PSS is 0: that is quick, and RSS then is
+// a bound that PSS does not exceed. Those that have ended are left out.
+func Usages(list []*Process, shared bool) map[*Process]Usage { return usages(list, shared) }
+
+// MachineMemory returns how many bytes of memory there are to use: those of the
+// machine, or what a control group allows if that is less; 0 when unknown.
+func MachineMemory() int64 { return machineMemory() }
 
 // CPU returns the processor time that the process, its group and its
 // descendants have used (in steps of 10 ms on Linux), and whether the process
@@ -241,7 +259,8 @@ func (p *Process) wait(drained <-chan struct{}) {
 	if p.stderr != nil {
 		_ = p.stderr.SetReadDeadline(held)
 	}
-	if left := killMarked(p.mark, others, time.Now().Add(p.grace)); left > 0 {
+	killKnown(p.strayed())
+	if left := killMarked(p.mark, append(others, p.strayed()...), time.Now().Add(p.grace)); left > 0 {
 		p.spawner.log.Warn("descendants of a child could not be killed", "pid", p.pid, "left", left)
 	}
 	<-drained
@@ -272,7 +291,38 @@ func (p *Process) reap(zombie bool) error {
 // Kill kills the process group at once. It does not wait.
 func (p *Process) Kill() {
 	p.asked.Store(true)
+	p.remember(straysOf(p))
 	p.signal(syscall.SIGKILL)
+}
+
+// remember keeps descendants that could not be found by group or mark once the
+// process has ended, here and for a successor of this daemon.
+func (p *Process) remember(strays []identity) {
+	if len(strays) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.reaped {
+		return
+	}
+	before := len(p.strays)
+	for _, id := range strays {
+		if !slices.Contains(p.strays, id) {
+			p.strays = append(p.strays, id)
+		}
+	}
+	if l := p.spawner.ledger; l != nil && len(p.strays) > before {
+		if err := l.record(p, p.strays); err != nil {
+			p.spawner.log.Warn("what a child started is not in the ledger", "pid", p.pid, "error", err)
+		}
+	}
+}
+
+func (p *Process) strayed() []identity {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.strays)
 }
 
 func (p *Process) signal(sig syscall.Signal) {
@@ -302,6 +352,7 @@ var ErrStuck = errors.New("proc: process does not end after SIGKILL")
 // and two seconds.
 func (p *Process) Stop(ctx context.Context, l Ladder) (Status, error) {
 	p.asked.Store(true)
+	p.remember(straysOf(p))
 	if l.Ask != nil && !closed(p.exited) {
 		actx, cancel := context.WithTimeout(ctx, or(l.AskFor, 1500*time.Millisecond))
 		_ = l.Ask(actx) // a server that does not answer is what the next steps are for
