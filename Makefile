@@ -57,13 +57,24 @@ demo: build ## rename a type of a real module, look at it, build it, undo it
 bench: tools ## ratios against floors measured in the same run
 	scripts/bench.sh
 
-MODULE ?= github.com/spf13/cobra@v1.10.2
+LANGUAGE ?=
+MODULE ?=
 N ?= 20
 SEED ?= 1
 
 .PHONY: soak
-soak: tools ## rename N symbols of MODULE one after another: make soak MODULE=path@version N=20 SEED=1
-	$(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./daemon/e2e -args -soak.module='$(MODULE)' -soak.n=$(N) -soak.seed=$(SEED) $(SOAKFLAGS)
+soak: tools ## rename N symbols of a real project one after another: make soak LANGUAGE=rust MODULE=semver@1.0.27 N=20 SEED=1
+	$(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./daemon/e2e -args -soak.lang='$(LANGUAGE)' -soak.module='$(MODULE)' -soak.n=$(N) -soak.seed=$(SEED) $(SOAKFLAGS)
+
+.PHONY: table
+table: tools ## ask every operation in every language and write the README's table
+	$(GO) test -count=1 -timeout 30m -run '^TestOperations$$' ./daemon/e2e -args -table='$(CURDIR)/README.md'
+
+KILLS ?= 20
+
+.PHONY: chaos
+chaos: tools ## kill each server KILLS times under eight clients: make chaos LANGUAGE=rust KILLS=20 SEED=1
+	$(GO) test -count=1 -timeout 2h -v -run '^TestChaos$$/$(LANGUAGE)' ./daemon/e2e -args -chaos.kills=$(KILLS) -chaos.seed=$(SEED)
 
 FUZZTIME ?= 30s
 

@@ -133,7 +133,10 @@ func Run(ctx context.Context, o Options) (err error) {
 		Command: d.command,
 		Setting: d.setting,
 		Changed: d.events.server,
-		Limits:  supervise.Limits{Idle: time.Duration(cfg.Daemon.ServerIdleMinutes) * time.Minute},
+		Limits: supervise.Limits{
+			Idle:    time.Duration(cfg.Daemon.ServerIdleMinutes) * time.Minute,
+			Restart: supervise.Restart{Crashes: cfg.Limits.Crashes, Window: time.Duration(cfg.Limits.CrashSeconds) * time.Second},
+		},
 	})
 
 	d.engine, err = edit.Open(edit.Options{State: o.Paths.State, Log: o.Log, Keep: edit.Retention{

@@ -57,6 +57,8 @@ type Limits struct {
 	OutboundMegabytes int `toml:"outbound_megabytes" default:"16" min:"1" doc:"answers that wait for a client that does not read"`
 	FileMegabytes     int `toml:"file_megabytes" default:"16" min:"1" doc:"largest file that is edited"`
 	TransactionFiles  int `toml:"transaction_files" default:"10000" min:"1" doc:"most files of one change"`
+	Crashes           int `toml:"crashes" default:"5" min:"1" doc:"crashes of a language server within crash_seconds after which it stays down"`
+	CrashSeconds      int `toml:"crash_seconds" default:"300" min:"1" doc:"how long a crash of a language server counts"`
 	MemoryMegabytes   int `toml:"memory_megabytes" default:"0" min:"0" doc:"memory of all language servers together; 0 is half of the machine's"`
 }
 
