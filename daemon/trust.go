@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
+
+	"github.com/auralsp/aura/graph/watch"
 )
 
 // trustStore remembers which workspaces the user trusts, by canonical path and
@@ -20,7 +23,9 @@ type trustStore struct {
 	path  string
 	roots func() []string // trusted by configuration, with all below them
 
-	mu sync.Mutex // guards the file
+	mu   sync.Mutex  // guards the file and what follows
+	read watch.Stamp // of the file when list was read; zero when it was not, or could have changed unseen
+	list []trusted
 }
 
 // trusted is one workspace of the store.
@@ -30,7 +35,15 @@ type trusted struct {
 	Ino  uint64 `json:"ino"`
 }
 
+// load returns what the file holds, which is looked at each time: a person may
+// have changed it. The caller holds mu and does not change the list.
 func (s *trustStore) load() ([]trusted, error) {
+	now := time.Now()
+	stamp, err := watch.Stat(s.path)
+	if err == nil && stamp == s.read {
+		return s.list, nil
+	}
+	s.read = watch.Stamp{}
 	b, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -41,6 +54,9 @@ func (s *trustStore) load() ([]trusted, error) {
 	var list []trusted
 	if err := json.Unmarshal(b, &list); err != nil {
 		return nil, fmt.Errorf("read trusted workspaces: %s is damaged: %w; remove it and trust again", s.path, err)
+	}
+	if !stamp.Racy(now) {
+		s.read, s.list = stamp, list
 	}
 	return list, nil
 }
@@ -65,6 +81,17 @@ func identity(root string) (trusted, error) {
 // Trusts reports whether the user trusts the folder, by itself or below a
 // folder that the configuration names.
 func (s *trustStore) Trusts(root string) (bool, error) {
+	there, err := watch.Stat(root)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	list, damaged := s.load()
+	s.mu.Unlock()
+	// The same folder under the same name needs no look at the links on the way.
+	if slices.Contains(list, trusted{Root: root, Dev: there.ID.Dev, Ino: there.ID.Ino}) {
+		return true, nil
+	}
 	id, err := identity(root)
 	if err != nil {
 		return false, err
@@ -74,10 +101,7 @@ func (s *trustStore) Trusts(root string) (bool, error) {
 			return true, nil
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list, err := s.load()
-	return slices.Contains(list, id), err
+	return slices.Contains(list, id), damaged
 }
 
 // Set trusts a folder, or no more; changed says that it was different before.
@@ -95,7 +119,7 @@ func (s *trustStore) Set(root string, trust bool) (real string, changed bool, er
 	if slices.Contains(list, id) == trust {
 		return id.Root, false, nil
 	}
-	list = slices.DeleteFunc(list, func(t trusted) bool { return t.Root == id.Root })
+	list = slices.DeleteFunc(slices.Clone(list), func(t trusted) bool { return t.Root == id.Root })
 	if trust {
 		list = append(list, id)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,8 +28,57 @@ type workspaces struct {
 	languages  []adapters.Adapter
 	log        *slog.Logger
 
-	mu   sync.Mutex // guards open; not held while a workspace opens
-	open map[string]*opening
+	mu    sync.Mutex // guards what follows; not held while a workspace opens
+	open  map[string]*opening
+	asked map[string]folder // by what requests call them
+}
+
+// folder is an existing folder that lies in an open workspace.
+type folder struct {
+	id watch.ID
+	in *opening
+}
+
+// maxAsked bounds the names of folders that are remembered.
+const maxAsked = 1024
+
+// lookup returns the open workspace of a folder that was asked for before: it
+// is the same while its name leads to the same folder.
+func (w *workspaces) lookup(dir string) *workbench.Workspace {
+	w.mu.Lock()
+	f, ok := w.asked[dir]
+	w.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if there, err := watch.Stat(dir); err != nil || there.ID != f.id || f.in.ws.Lost() {
+		return nil
+	}
+	return f.in.ws
+}
+
+// remember takes down that a folder lies in an open workspace.
+func (w *workspaces) remember(dir string, o *opening) {
+	there, err := watch.Stat(dir)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open[o.ws.Root()] != o {
+		return // closed meanwhile
+	}
+	if w.asked == nil || len(w.asked) >= maxAsked {
+		w.asked = map[string]folder{}
+	}
+	w.asked[dir] = folder{there.ID, o}
+}
+
+// drop closes a workspace to further requests; mu is held.
+func (w *workspaces) drop(root string) {
+	o := w.open[root]
+	delete(w.open, root)
+	maps.DeleteFunc(w.asked, func(_ string, f folder) bool { return f.in == o })
 }
 
 // opening is a workspace that is open or being opened.
@@ -90,6 +140,9 @@ func (w *workspaces) tooWide(real string) error {
 // get opens the workspace of a folder, once for all who ask. A folder inside a
 // known workspace is a scope of that one.
 func (w *workspaces) get(ctx context.Context, dir string) (*workbench.Workspace, error) {
+	if ws := w.lookup(dir); ws != nil {
+		return ws, nil
+	}
 	real, err := canonical(dir)
 	if err != nil {
 		return nil, err
@@ -113,6 +166,7 @@ func (w *workspaces) get(ctx context.Context, dir string) (*workbench.Workspace,
 			return nil, ctx.Err()
 		}
 		if o.err == nil && !o.ws.Lost() {
+			w.remember(dir, o)
 			return o.ws, nil
 		}
 		w.forget(ctx, root, o)
@@ -123,6 +177,7 @@ func (w *workspaces) get(ctx context.Context, dir string) (*workbench.Workspace,
 	}
 	o = &opening{done: make(chan struct{})}
 	w.open[root] = o
+	w.asked = nil // folders may lie in this one now
 	w.mu.Unlock()
 	o.ws, o.err = w.start(ctx, root)
 	close(o.done)
@@ -152,7 +207,7 @@ func (w *workspaces) forget(ctx context.Context, root string, o *opening) {
 	w.mu.Lock()
 	mine := w.open[root] == o
 	if mine {
-		delete(w.open, root)
+		w.drop(root)
 	}
 	w.mu.Unlock()
 	if mine && o.ws != nil {
@@ -174,7 +229,7 @@ func (w *workspaces) close(ctx context.Context, dir string) (bool, error) {
 	}
 	w.mu.Lock()
 	o := w.open[real]
-	delete(w.open, real)
+	w.drop(real)
 	w.mu.Unlock()
 	if o == nil {
 		return false, nil

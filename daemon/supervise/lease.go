@@ -28,9 +28,11 @@ type Lease struct {
 	want Want
 	once sync.Once
 
-	mu         sync.Mutex // guards the rest
-	cursor     uint64     // what the server had been told at the last request
-	incomplete string     // why an answer may lack places
+	mu         sync.Mutex        // guards the rest
+	cursor     uint64            // what the server had been told at the last request
+	asked      uint64            // requests so far
+	had        map[string][]byte // what Text returned since the last request
+	incomplete string            // why an answer may lack places
 	encoding   text.Encoding
 }
 
@@ -121,14 +123,30 @@ func (l *Lease) Open(ctx context.Context, paths []string) error {
 }
 
 // Text returns the bytes that the server had of a file of the workspace at the
-// last request; ErrMoved when the file has changed since.
+// last request; ErrMoved when the file has changed since. A file is looked at
+// once after each request: what it held then is what the whole answer rests on.
 func (l *Lease) Text(ctx context.Context, path string) ([]byte, error) {
+	l.mu.Lock()
+	content, known := l.had[path]
+	cursor, asked := l.cursor, l.asked
+	l.mu.Unlock()
+	if known {
+		return content, nil
+	}
 	doc, err := l.i.view.Read(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	if doc.Seq > l.Seq() {
+	if doc.Seq > cursor {
 		return nil, fmt.Errorf("%s: %w", path, ErrMoved)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asked == asked {
+		if l.had == nil {
+			l.had = make(map[string][]byte)
+		}
+		l.had[path] = doc.Content
 	}
 	return doc.Content, nil
 }
@@ -340,6 +358,8 @@ func (l *Lease) note(g *generation, seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cursor = seq
+	l.asked++
+	clear(l.had)
 	l.doubt(belief)
 }
 

@@ -129,8 +129,12 @@ func TestTextIsWhatTheServerHad(t *testing.T) {
 		t.Errorf("text %q, %v", got, err)
 	}
 	seq := r.wrote("b.txt", "moved the order\n")
-	if _, err := l.Text(t.Context(), r.path("b.txt")); !errors.Is(err, ErrMoved) {
-		t.Errorf("text of a file that moved: %v; want ErrMoved", err)
+	if got, err := l.Text(t.Context(), r.path("b.txt")); err != nil || string(got) != twoFiles["b.txt"] {
+		t.Errorf("text within the same answer %q, %v; want what the server had", got, err)
+	}
+	r.wrote("a.txt", "moved, too\n")
+	if _, err := l.Text(t.Context(), r.path("a.txt")); !errors.Is(err, ErrMoved) {
+		t.Errorf("text of a file that moved before it was looked at: %v; want ErrMoved", err)
 	}
 	if _, err := references(t.Context(), l, r.path("a.txt")); err != nil {
 		t.Fatal(err)

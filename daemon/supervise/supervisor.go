@@ -116,7 +116,7 @@ type Supervisor struct {
 
 	mu        sync.Mutex // guards the rest; never held while calling out
 	closed    bool
-	sites     map[string]*instance // by what was asked for
+	sites     map[site]*instance   // by what was asked for
 	instances map[string]*instance // by what that resolved to
 }
 
@@ -146,7 +146,7 @@ func Start(o Options) *Supervisor {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Supervisor{
 		o: o, limits: o.Limits.withDefaults(), log: o.Log, ctx: ctx, cancel: cancel,
-		sites: make(map[string]*instance), instances: make(map[string]*instance),
+		sites: make(map[site]*instance), instances: make(map[string]*instance),
 	}
 }
 
@@ -172,8 +172,8 @@ func (s *Supervisor) Lease(ctx context.Context, w Want) (*Lease, error) {
 
 // instance finds or makes the instance for w and leases it.
 func (s *Supervisor) instance(ctx context.Context, w Want) (*instance, error) {
-	site := siteKey(w)
-	if i, err := s.known(s.sites, site); i != nil || err != nil {
+	site := siteOf(w)
+	if i, err := s.known(site); i != nil || err != nil {
 		return i, err
 	}
 	launch, err := s.launch(ctx, w)
@@ -206,14 +206,14 @@ func (s *Supervisor) instance(ctx context.Context, w Want) (*instance, error) {
 	return i, nil
 }
 
-// known returns a live instance of the map, leased.
-func (s *Supervisor) known(in map[string]*instance, key string) (*instance, error) {
+// known returns the live instance of a site, leased.
+func (s *Supervisor) known(at site) (*instance, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errClosing()
 	}
-	if i := in[key]; i != nil && i.lease() {
+	if i := s.sites[at]; i != nil && i.lease() {
 		return i, nil
 	}
 	return nil, nil
@@ -241,7 +241,7 @@ func (s *Supervisor) forget(i *instance) {
 }
 
 func (s *Supervisor) dropLocked(i *instance) {
-	maps.DeleteFunc(s.sites, func(_ string, have *instance) bool { return have == i })
+	maps.DeleteFunc(s.sites, func(_ site, have *instance) bool { return have == i })
 	if s.instances[i.key] == i {
 		delete(s.instances, i.key)
 	}
@@ -342,11 +342,14 @@ func (s *Supervisor) launch(ctx context.Context, w Want) (adapters.Launch, error
 	})
 }
 
+// found are the variables by which programs are found.
+var found = [...]string{"PATH", "HOME"}
+
 // named keeps the variables that the engine declares, and those by which
 // programs are found.
 func named(w Want) map[string]string {
 	out := make(map[string]string)
-	for _, name := range append([]string{"PATH", "HOME"}, w.Engine.Env...) {
+	for _, name := range append(found[:], w.Engine.Env...) {
 		if v, ok := w.Env[name]; ok {
 			out[name] = v
 		}
@@ -354,14 +357,32 @@ func named(w Want) map[string]string {
 	return out
 }
 
-// siteKey is made for every lease, so it is not hashed.
-func siteKey(w Want) string {
-	env := named(w)
-	key := fmt.Sprintf("%p %t %q %q %q", w.View, w.Trusted, w.Project.Root, w.Engine.ID, w.Purpose)
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		key += "\x00" + name + "=" + env[name]
+// site is what was asked for, by which a lease finds its instance without
+// resolving the command again.
+type site struct {
+	view                       *view.View
+	trusted                    bool
+	root, engine, purpose, env string
+}
+
+// siteOf is called for every lease.
+func siteOf(w Want) site {
+	var env strings.Builder
+	add := func(name string) {
+		if v, ok := w.Env[name]; ok {
+			env.WriteString(name)
+			env.WriteByte('=')
+			env.WriteString(v)
+		}
+		env.WriteByte(0)
 	}
-	return key
+	for _, name := range found {
+		add(name)
+	}
+	for _, name := range w.Engine.Env {
+		add(name)
+	}
+	return site{view: w.View, trusted: w.Trusted, root: w.Project.Root, engine: w.Engine.ID, purpose: w.Purpose, env: env.String()}
 }
 
 func instanceKey(w Want, l adapters.Launch) string {

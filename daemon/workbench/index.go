@@ -150,7 +150,7 @@ func (w *Workspace) parse(ctx context.Context, snap adapters.Snapshot, path stri
 	if err != nil {
 		return nil, err
 	}
-	if t := w.trees.get(path, hash, place); t != nil {
+	if t := w.tree(path, hash, place); t != nil {
 		return t, nil
 	}
 	t, err := lang.Syntax().Read(path, content, place)
@@ -160,6 +160,6 @@ func (w *Workspace) parse(ctx context.Context, snap adapters.Snapshot, path stri
 	case err != nil:
 		return nil, api.Errorf(api.FileTooLarge, "%v", err)
 	}
-	w.trees.put(&parsed{path: path, hash: hash, place: place, tree: t, bytes: len(content)})
+	w.trees.put(path, parsed{hash: hash, place: place, tree: t}, len(content))
 	return t, nil
 }

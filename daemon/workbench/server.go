@@ -182,7 +182,7 @@ func (s *Session) indexed(path string, content []byte) *text.File {
 	if f := s.files[path]; f != nil && string(f.Content()) == string(content) {
 		return f
 	}
-	f := text.NewFile(content)
+	f := s.ws.lined(path, content)
 	s.files[path] = f
 	delete(s.hashes, path)
 	return f

@@ -124,7 +124,7 @@ func (s *Session) file(ctx context.Context, path string) (*text.File, text.Hash,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f == nil || string(f.Content()) != string(content) {
-		f = text.NewFile(content)
+		f = s.ws.lined(path, content)
 	}
 	s.files[path], s.hashes[path] = f, hash
 	return f, hash, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/graph/index"
 	"github.com/auralsp/aura/graph/watch"
+	"github.com/auralsp/aura/lspclient/text"
 )
 
 // Options is what a workspace is opened with.
@@ -38,7 +39,8 @@ type Workspace struct {
 	opts  Options
 	view  *view.View
 	langs []adapters.Adapter
-	trees trees
+	trees recent[parsed]
+	lines recent[*text.File]
 
 	mu       sync.Mutex // guards what follows; held while the index catches up
 	cursor   uint64     // of the view's log, as far as the index has read

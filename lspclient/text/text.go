@@ -116,6 +116,16 @@ type File struct {
 // NewFile indexes content. Lines end at LF, CRLF or a lone CR, as LSP says.
 func NewFile(content []byte) *File {
 	lines := make([]int, 1, 1+len(content)/32)
+	if bytes.IndexByte(content, '\r') < 0 {
+		for i := 0; ; {
+			n := bytes.IndexByte(content[i:], '\n')
+			if n < 0 {
+				return &File{content: content, lines: lines}
+			}
+			i += n + 1
+			lines = append(lines, i)
+		}
+	}
 	for i := 0; i < len(content); i++ {
 		switch content[i] {
 		case '\n':
