@@ -48,12 +48,6 @@ func (*Adapter) Language() adapters.Language {
 // Syntax implements adapters.Adapter.
 func (a *Adapter) Syntax() *syntax.Spec { return a.spec }
 
-// Engines implements adapters.Adapter.
-func (*Adapter) Engines() []adapters.Engine { return nil }
-
-// Recipes implements adapters.Adapter.
-func (*Adapter) Recipes() adapters.Recipes { return adapters.Recipes{} }
-
 // isTest follows the patterns by which jest, vitest and node's runner find tests.
 func isTest(path string) bool {
 	base := filepath.Base(path)

@@ -1,0 +1,188 @@
+package typescript
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+)
+
+// Recipes implements adapters.Adapter.
+func (a *Adapter) Recipes() adapters.Recipes {
+	find := func(how adapters.How, note string, run recipe.Question) adapters.Find[adapters.Target] {
+		return adapters.Find[adapters.Target]{How: how, Note: note, Run: known(run)}
+	}
+	return adapters.Recipes{
+		Definition:      find(adapters.ByServer, program, recipe.Definition),
+		TypeDefinition:  find(adapters.ByServer, program, recipe.TypeDefinition),
+		References:      find(adapters.ByServer, program+", with a file of each project that holds the name open", shown(recipe.References(usage))),
+		Implementations: find(adapters.ByServer, program+", joined with Aura's reading of heritage clauses", shown(implementations)),
+		Derived:         find(adapters.ByAura, "heritage clauses by syntax, each confirmed by the server", shown(onType(recipe.DerivedBySyntax))),
+		Supertypes:      find(adapters.ByAura, "heritage clauses by syntax, resolved by the server", onType(recipe.SupertypesBySyntax)),
+		Callers:         find(adapters.ByServer, program, shown(onFunction(recipe.Callers))),
+		Callees:         find(adapters.ByServer, program, onFunction(recipe.Callees)),
+	}
+}
+
+// maxOpened bounds the files that one question opens.
+const maxOpened = 40
+
+// shown runs a question behind the opening of one file of each project that
+// may refer to the symbol: tsserver answers from the projects it has loaded.
+func shown(run recipe.Question) recipe.Question {
+	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+		srv, err := b.Server(ctx, adapters.Navigate)
+		if err != nil {
+			return adapters.Found{}, err
+		}
+		if err := show(ctx, b, srv, t.Symbol); err != nil {
+			return adapters.Found{}, err
+		}
+		return run(ctx, b, t)
+	}
+}
+
+// show opens what tsserver must know of to answer wholly about a symbol. A
+// configured project is loaded whole by one of its files; a file that is in
+// none is known only while it is open.
+func show(ctx context.Context, b adapters.Bench, srv adapters.Server, sym graph.Symbol) error {
+	if sym.Local {
+		return nil // opened by being asked about
+	}
+	holders, err := b.Snapshot().Grep(ctx, sym.Name)
+	if err != nil {
+		return err
+	}
+	all := newConfigs(b.Snapshot(), b.Root())
+	own, err := all.owner(ctx, sym.Path)
+	if err != nil {
+		return err
+	}
+	loaded := map[*config]bool{own: own != nil}
+	var open []string
+	for _, path := range holders {
+		if path == sym.Path || !source(path) || installed(path) || !within(b.Project(), path) {
+			continue
+		}
+		c, err := all.owner(ctx, path)
+		if err != nil {
+			return err
+		}
+		if c != nil && loaded[c] {
+			continue
+		}
+		if c != nil {
+			loaded[c] = true
+		}
+		open = append(open, path)
+	}
+	if n := len(open); n > maxOpened {
+		b.Incomplete(fmt.Sprintf("%d files that hold %s are in no loaded project, and the server was shown %d of them only; a tsconfig.json that includes them makes the answer whole",
+			n, sym.Name, maxOpened))
+		near(sym.Path, open)
+		open = open[:maxOpened]
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return srv.Open(ctx, append([]string{sym.Path}, open...))
+}
+
+// near puts the files first that have most of their path in common with one.
+func near(to string, paths []string) {
+	common := func(p string) int {
+		n := 0
+		for n < min(len(p), len(to)) && p[n] == to[n] {
+			n++
+		}
+		return n
+	}
+	slices.SortStableFunc(paths, func(a, b string) int { return common(b) - common(a) })
+}
+
+func source(path string) bool { return slices.Contains(extensions, filepath.Ext(path)) }
+
+func within(p adapters.Project, path string) bool {
+	if len(p.Members) == 0 {
+		return recipe.Within(p.Root, path)
+	}
+	return slices.ContainsFunc(p.Members, func(m string) bool { return recipe.Within(m, path) })
+}
+
+// known turns what the server declines to answer into a refusal that says what to do.
+func known(run recipe.Question) recipe.Question {
+	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+		found, err := run(ctx, b, t)
+		var refused adapters.ServerRefusal
+		if err == nil || !errors.As(err, &refused) {
+			return found, err
+		}
+		_, message := refused.Refusal()
+		return found, recipe.Refuse(adapters.Unsupported, "%s declines: %s", program, said(message))
+	}
+}
+
+// said is the first line of what tsserver says: a trace of its own code follows.
+func said(message string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	return strings.TrimSpace(line)
+}
+
+// onType refuses what has no types above and below it.
+func onType(run recipe.Question) recipe.Question {
+	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+		switch t.Symbol.Kind {
+		case graph.KindClass, graph.KindInterface, graph.KindTypeAlias:
+			return run(ctx, b, t)
+		}
+		return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only classes and interfaces have types above and below them", t.Symbol.Name, t.Symbol.Kind)
+	}
+}
+
+// onFunction refuses what nobody calls.
+func onFunction(run recipe.Question) recipe.Question {
+	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+		switch t.Symbol.Kind {
+		case graph.KindInterface, graph.KindTypeAlias, graph.KindEnum, graph.KindEnumMem, graph.KindTypeParam, graph.KindModule, graph.KindNamespace:
+			return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only functions, methods and classes have callers and callees", t.Symbol.Name, t.Symbol.Kind)
+		}
+		return run(ctx, b, t)
+	}
+}
+
+// implementations joins what the server knows, among it object literals and
+// classes that only fit by their shape, with the heritage clauses, which it
+// does not follow from a class. Names in import and export clauses are places
+// where an implementation is passed on, not implementations.
+func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+	found, err := recipe.Implementations(ctx, b, t)
+	if err != nil {
+		return found, err
+	}
+	found.Hits = slices.DeleteFunc(found.Hits, func(h adapters.Hit) bool {
+		return usage(t.Symbol, h.Place) == usedByImport || h.Place.Path == t.Symbol.Path && h.Place.Span == t.Symbol.NameSpan
+	})
+	switch t.Symbol.Kind {
+	case graph.KindClass, graph.KindInterface, graph.KindMethod, graph.KindProperty:
+	default:
+		return found, nil
+	}
+	more, err := recipe.ImplementationsBySyntax(ctx, b, t)
+	if err != nil {
+		return found, err
+	}
+	for _, h := range more.Hits {
+		if !slices.ContainsFunc(found.Hits, func(have adapters.Hit) bool {
+			return have.Place.Path == h.Place.Path && have.Place.Span.Start == h.Place.Span.Start
+		}) {
+			found.Hits = append(found.Hits, h)
+		}
+	}
+	return found, nil
+}
