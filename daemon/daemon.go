@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -130,11 +131,12 @@ func Run(ctx context.Context, o Options) (err error) {
 		Scratch: filepath.Join(o.Paths.Cache, "servers"),
 		Look:    d.tools.Look,
 		Version: d.tools.Version,
+		Memory:  d.memory,
 		Command: d.command,
 		Setting: d.setting,
 		Changed: d.events.server,
 		Limits: supervise.Limits{
-			Idle:    time.Duration(cfg.Daemon.ServerIdleMinutes) * time.Minute,
+			Idle:    idle(cfg.Daemon.ServerIdleMinutes),
 			Restart: supervise.Restart{Crashes: cfg.Limits.Crashes, Window: time.Duration(cfg.Limits.CrashSeconds) * time.Second},
 		},
 	})
@@ -236,6 +238,21 @@ func (d *Daemon) closed(c serve.Client) {
 		ws.View().CloseClient(c.ID)
 	}
 	d.events.unsubscribe(c.ID)
+}
+
+// memory is what all language servers may use together, in bytes; 0 leaves it
+// to the supervisor.
+func (d *Daemon) memory() int64 {
+	cfg, _ := d.o.Config.Get()
+	return int64(cfg.Limits.MemoryMegabytes) * 1_000_000
+}
+
+// idle is how long a server may be unused: 0 minutes mean for ever.
+func idle(minutes int) time.Duration {
+	if minutes == 0 {
+		return math.MaxInt64
+	}
+	return time.Duration(minutes) * time.Minute
 }
 
 // command is the user's configuration of an engine's command.

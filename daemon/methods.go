@@ -85,8 +85,14 @@ func (d *Daemon) status(ctx context.Context, c serve.Call) (any, error) {
 		out.Workspaces = append(out.Workspaces, info)
 		out.Warnings = append(out.Warnings, ws.Health()...)
 	}
+	memory := d.supervisor.Memory()
+	out.Limits["memoryMegabytes"] = int(memory.Limit / 1_000_000)
+	if memory.Over != "" {
+		out.Warnings = append(out.Warnings, memory.Over)
+	}
 	for _, s := range d.supervisor.Status() {
 		server := serverStatus(s)
+		out.ServerMemoryBytes += server.MemoryBytes
 		if len(s.Argv) > 0 && filepath.Base(s.Argv[0]) == d.tools.engines[s.Engine].Executable() {
 			if v, err := d.tools.Version(s.Engine, s.Argv[0]); err == nil {
 				server.Version = v // what servers say of themselves may be a page of build information
@@ -125,7 +131,7 @@ func residentMemory() int64 {
 func serverStatus(s supervise.Status) api.ServerStatus {
 	out := api.ServerStatus{
 		Engine: s.Engine, Language: s.Language, Version: s.Version, State: s.State, Root: s.Root, PID: s.PID,
-		Waiting: s.Waiting, Queue: s.Queued + s.Running, Restarts: max(s.Starts-1, 0), MemoryBytes: s.Memory, LastError: s.LastError,
+		Waiting: s.Waiting, Parked: s.Parked, Queue: s.Queued + s.Running, Restarts: max(s.Starts-1, 0), MemoryBytes: s.Memory, LastError: s.LastError,
 	}
 	if !s.Since.IsZero() {
 		out.StartedAt = s.Since.UTC().Format(time.RFC3339)

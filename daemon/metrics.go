@@ -29,13 +29,14 @@ func (d *Daemon) metrics(stats serve.Stats) (string, error) {
 	gauge("clients", "Connected clients.", float64(stats.Clients))
 	gauge("requests_running", "Requests that wait or run.", float64(stats.Running))
 	gauge("workspaces", "Open workspaces.", float64(len(d.workspaces.list())))
+	gauge("server_memory_limit_bytes", "What all language servers together may use.", float64(d.supervisor.Memory().Limit))
 	count("connections_total", "Connections accepted.", stats.Connections)
 	count("requests_total", "Requests received.", stats.Requests)
 	count("requests_overloaded_total", "Requests refused for a full queue.", stats.Overloaded)
 	count("panics_total", "Requests that ended in a panic.", stats.Panics)
 	count("strangers_total", "Connections of other users, refused.", stats.Strangers)
 	servers := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Namespace: "aura", Name: "server_memory_bytes", Help: "Memory of a language server's process group.",
+		Namespace: "aura", Name: "server_memory_bytes", Help: "Memory of a language server and all that it started.",
 	}, []string{"engine", "root", "state"})
 	starts := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "aura", Name: "server_starts_total", Help: "Starts of a language server.",

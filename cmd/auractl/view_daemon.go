@@ -21,6 +21,9 @@ func (a *app) viewStatus(p *page, r api.Status) {
 		p.line("  log      %s", escape(r.LogFile))
 	}
 	p.line("  memory   %s", size(r.MemoryBytes))
+	if limit := int64(r.Limits["memoryMegabytes"]) * 1_000_000; limit > 0 && r.ServerMemoryBytes > 0 {
+		p.line("  servers  %s of at most %s", size(r.ServerMemoryBytes), size(limit))
+	}
 	p.line("  clients  %d now, %s", r.Clients, plural(int(r.Requests), "request"))
 	if r.Panics > 0 {
 		p.line("  %s", a.paint.red(plural(int(r.Panics), "request")+" failed by a defect; auractl logs"))
@@ -47,6 +50,9 @@ func (a *app) viewStatus(p *page, r api.Status) {
 		for _, s := range r.Servers {
 			if s.Waiting != "" {
 				p.line("%s waits: %s", escape(s.Engine), escape(s.Waiting))
+			}
+			if s.Parked != "" {
+				p.line("%s was stopped: %s", escape(s.Engine), escape(s.Parked))
 			}
 			if s.LastError != "" {
 				p.line("%s: %s", escape(s.Engine), a.paint.red(escape(s.LastError)))

@@ -13,22 +13,25 @@ type StatusQuery struct {
 
 // Status is the answer of status.
 type Status struct {
-	Version       string          `json:"version"`
-	Build         string          `json:"build"`
-	PID           int             `json:"pid"`
-	StartedAt     string          `json:"startedAt"` // RFC 3339
-	UptimeSeconds int64           `json:"uptimeSeconds"`
-	Socket        string          `json:"socket"`
-	LogFile       string          `json:"logFile,omitempty"`
-	Clients       int             `json:"clients"`
-	Requests      int64           `json:"requests"` // since the start
-	Panics        int64           `json:"panics"`
-	MemoryBytes   int64           `json:"memoryBytes"` // of the daemon itself, resident
-	Workspaces    []WorkspaceInfo `json:"workspaces"`
-	Servers       []ServerStatus  `json:"servers"`
-	Limits        map[string]int  `json:"limits"`
-	Metrics       string          `json:"metrics,omitempty"`
-	Warnings      []string        `json:"warnings"`
+	Version       string `json:"version"`
+	Build         string `json:"build"`
+	PID           int    `json:"pid"`
+	StartedAt     string `json:"startedAt"` // RFC 3339
+	UptimeSeconds int64  `json:"uptimeSeconds"`
+	Socket        string `json:"socket"`
+	LogFile       string `json:"logFile,omitempty"`
+	Clients       int    `json:"clients"`
+	Requests      int64  `json:"requests"` // since the start
+	Panics        int64  `json:"panics"`
+	MemoryBytes   int64  `json:"memoryBytes"` // of the daemon itself, resident
+	// ServerMemoryBytes is what all servers use with all that they have started,
+	// shared pages divided; limits.memoryMegabytes is what they may use.
+	ServerMemoryBytes int64           `json:"serverMemoryBytes"`
+	Workspaces        []WorkspaceInfo `json:"workspaces"`
+	Servers           []ServerStatus  `json:"servers"`
+	Limits            map[string]int  `json:"limits"`
+	Metrics           string          `json:"metrics,omitempty"`
+	Warnings          []string        `json:"warnings"`
 }
 
 // ServerStatus describes one running, or failed, language server.
@@ -40,9 +43,10 @@ type ServerStatus struct {
 	Root        string   `json:"root"`
 	PID         int      `json:"pid,omitempty"`
 	Waiting     string   `json:"waiting,omitempty"` // in words, while it loads
+	Parked      string   `json:"parked,omitempty"`  // why it was stopped while nobody used it; it comes back when asked
 	Queue       int      `json:"queue"`
 	Restarts    int      `json:"restarts"`
-	MemoryBytes int64    `json:"memoryBytes,omitempty"` // of its process group
+	MemoryBytes int64    `json:"memoryBytes,omitempty"` // of it and all that it started
 	StartedAt   string   `json:"startedAt,omitempty"`   // RFC 3339
 	LastError   string   `json:"lastError,omitempty"`
 	Stderr      []string `json:"stderr,omitempty"` // the last lines, when it failed

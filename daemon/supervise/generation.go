@@ -291,21 +291,25 @@ func (g *generation) attend(ctx context.Context) {
 	for {
 		i.mu.Lock()
 		changed, state, leases, idle, again := i.changed, i.state, i.leases, i.idle, i.again
-		closing := i.closing
+		closing, parked := i.closing, i.parked
 		i.mu.Unlock()
 		if state != told {
 			told = state
 			i.sup.o.Changed(i.status(false))
+			i.sup.looked()
 		}
 		wait := time.Duration(-1)
 		switch {
+		case parked != "":
+			i.log.Info("server is stopped", "reason", parked)
+			g.drain(ctx)
+			return
 		case closing || again || ctx.Err() != nil:
 			g.drain(ctx)
 			return
 		case leases == 0 && time.Since(idle) >= i.limits.Idle:
-			i.log.Info("server is stopped because it is not used", "for", i.limits.Idle)
-			g.drain(ctx)
-			return
+			i.evict("nobody had used it for " + words(i.limits.Idle))
+			continue
 		case leases == 0:
 			wait = i.limits.Idle - time.Since(idle)
 		}

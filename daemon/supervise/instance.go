@@ -39,6 +39,7 @@ type instance struct {
 	opened   []string    // documents that recipes asked for, the longest unused first
 	leases   int
 	idle     time.Time // since when there are none
+	parked   string    // why it was or is being stopped although nothing is wrong with it; empty once it is used again
 	closing  bool
 	again    bool // start anew after the stop
 	crashes  []crash
@@ -99,6 +100,7 @@ func (i *instance) lease() bool {
 		return false
 	}
 	i.leases++
+	i.parked = ""
 	return true
 }
 
@@ -314,7 +316,7 @@ func (i *instance) status(usage bool) Status {
 	s := Status{
 		ID: i.key, Engine: i.engine.ID, Language: i.want.Language.ID, Root: i.want.Project.Root, Purpose: i.want.Purpose,
 		State: i.state.String(), Since: i.since, Complete: i.state == Ready, Argv: i.launch.Argv,
-		Leases: i.leases, Queued: waiting, Running: running, Starts: i.starts, Crashes: len(i.crashes), Panics: i.panics,
+		Parked: i.parked, Leases: i.leases, Queued: waiting, Running: running, Starts: i.starts, Crashes: len(i.crashes), Panics: i.panics,
 	}
 	if i.state != Ready && i.state != Absent && i.state != Failed {
 		s.Waiting = i.waitingLocked(time.Now())

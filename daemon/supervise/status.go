@@ -15,7 +15,8 @@ type Status struct {
 	State     string        `json:"state"`
 	Since     time.Time     `json:"since"` // of the state
 	Waiting   string        `json:"waiting,omitempty"`
-	Complete  bool          `json:"complete"` // its answers are whole
+	Parked    string        `json:"parked,omitempty"` // why it was stopped while nobody used it
+	Complete  bool          `json:"complete"`         // its answers are whole
 	Argv      []string      `json:"argv"`
 	PID       int           `json:"pid,omitempty"`
 	Server    string        `json:"server,omitempty"`  // as it names itself
@@ -26,7 +27,7 @@ type Status struct {
 	Starts    int           `json:"starts"`
 	Crashes   int           `json:"crashes"` // within the window of the restart policy
 	Panics    int           `json:"panics,omitempty"`
-	Memory    int64         `json:"memory,omitempty"` // PSS of the process group, bytes
+	Memory    int64         `json:"memory,omitempty"` // PSS of it and all that it started, bytes
 	CPU       time.Duration `json:"cpu,omitempty"`
 	LastError string        `json:"lastError,omitempty"`
 	Stderr    string        `json:"stderr,omitempty"` // the end of it

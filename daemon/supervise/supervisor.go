@@ -34,6 +34,7 @@ type Limits struct {
 	Queue    int           // waiting requests of one instance (4096)
 	Open     int           // documents kept open on request of recipes (64)
 	Instance int           // instances of a supervisor (64)
+	Weigh    time.Duration // between two looks at the memory of the servers (10 s)
 	Restart  Restart
 	Stop     proc.Ladder // times only
 }
@@ -60,6 +61,7 @@ func (l Limits) withDefaults() Limits {
 	count(&l.Queue, 4096)
 	count(&l.Open, 64)
 	count(&l.Instance, 64)
+	def(&l.Weigh, 10*time.Second)
 	l.Restart = l.Restart.withDefaults()
 	return l
 }
@@ -75,6 +77,8 @@ type Options struct {
 	Look func(engine, name string) (string, error)
 	// Version asks a program of an engine for its version; nil knows none.
 	Version func(engine, bin string) (string, error)
+	// Memory returns how many bytes all servers may use together; nil or 0 is half of the machine's.
+	Memory func() int64
 	// Command replaces an engine's command by the user's configuration; nil or an empty result does not.
 	Command func(engine string) []string
 	// Setting is the user's configuration of an engine; nil has none.
@@ -114,7 +118,12 @@ type Supervisor struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
+	heavier chan struct{} // asks for a look at the memory
+	scales  sync.WaitGroup
+	balance context.CancelFunc // ends it
+
 	mu        sync.Mutex // guards the rest; never held while calling out
+	memory    Memory
 	closed    bool
 	sites     map[site]*instance   // by what was asked for
 	instances map[string]*instance // by what that resolved to
@@ -144,10 +153,14 @@ func Start(o Options) *Supervisor {
 		o.Event = func(string, string, adapters.Event) {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Supervisor{
-		o: o, limits: o.Limits.withDefaults(), log: o.Log, ctx: ctx, cancel: cancel,
+	s := &Supervisor{
+		o: o, limits: o.Limits.withDefaults(), log: o.Log, ctx: ctx, cancel: cancel, heavier: make(chan struct{}, 1),
 		sites: make(map[site]*instance), instances: make(map[string]*instance),
 	}
+	weighing, stop := context.WithCancel(ctx)
+	s.balance = stop
+	s.scales.Go(func() { s.weigh(weighing) })
+	return s
 }
 
 // Lease returns the use of a server that is running and, unless w.Partial,
@@ -220,7 +233,6 @@ func (s *Supervisor) known(at site) (*instance, error) {
 }
 
 // evictLocked retires the instance that has been unused for the longest time.
-// It is also where a memory budget would choose.
 func (s *Supervisor) evictLocked() {
 	var oldest *instance
 	var since time.Time
@@ -309,6 +321,8 @@ func (s *Supervisor) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.balance()
+	s.scales.Wait()
 	for _, i := range s.all() {
 		i.shut()
 	}
