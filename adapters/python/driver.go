@@ -17,6 +17,7 @@ type driver struct {
 	listed   bool   // the project's files are known
 	moves    uint64 // of loading
 	broken   string // why the configuration is not that of the project
+	outdated bool   // the interpreter that it was started with may not be the project's
 }
 
 func newDriver(l adapters.Launch) adapters.Driver {
@@ -50,6 +51,8 @@ func (d *driver) Observe(e adapters.Event) adapters.Readiness {
 	}
 	r := adapters.Readiness{Progress: d.moves}
 	switch {
+	case d.outdated:
+		r.State, r.Waiting = adapters.Outdated, "the project's environment has changed"
 	case !d.begun:
 		r.State, r.Waiting = adapters.Loading, "starting"
 	case !d.listed:
@@ -92,7 +95,7 @@ func (d *driver) logged(params []byte) {
 var configuration = []string{"pyrightconfig.json", "pyproject.toml"}
 
 // Mirror implements adapters.Driver: pyright watches nothing itself.
-func (*driver) Mirror(changes []adapters.FileChange) []adapters.Message {
+func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 	const created, changed, deleted = 1, 2, 3 // LSP, FileChangeType
 	type event struct {
 		URI  string `json:"uri"`
@@ -101,6 +104,9 @@ func (*driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 	var events []event
 	again := false
 	for _, c := range changes {
+		if filepath.Base(c.Path) == "pyvenv.cfg" {
+			d.outdated = true // which interpreter it is was settled at the start
+		}
 		if slices.Contains(configuration, filepath.Base(c.Path)) {
 			again = true
 			continue

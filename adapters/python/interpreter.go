@@ -78,6 +78,20 @@ func findInterpreter(site adapters.Site) interpreter {
 	return interpreter{why: "none: there is no environment, and no python3 in PATH", missing: true}
 }
 
+// notes say what was chosen, and what to do where it is not the project's.
+func (in interpreter) notes() []string {
+	switch {
+	case in.path == "" && in.missing:
+		return []string{"Python environment: none, and no python3 in PATH: imports of installed packages are unknown; make one with python3 -m venv .venv, or activate yours and ask again"}
+	case in.missing:
+		return []string{"Python environment: none of this project; modules are looked up for " + in.path +
+			"; make one with python3 -m venv .venv, or activate yours and ask again"}
+	case len(in.packages) > 0:
+		return []string{"Python environment: " + in.why + ", read without running it as the workspace is not trusted"}
+	}
+	return []string{"Python environment: " + in.path + ", by " + in.why}
+}
+
 // homes are the folders in which a project's environment may lie: its own, and
 // those above it up to the one that holds its repository.
 func homes(site adapters.Site) []string {

@@ -21,6 +21,7 @@ func New() *Adapter { return &Adapter{spec: spec()} }
 
 var (
 	_ adapters.Adapter = (*Adapter)(nil)
+	_ adapters.Builder = (*Adapter)(nil)
 	_ adapters.Namer   = (*Adapter)(nil)
 )
 

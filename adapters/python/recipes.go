@@ -20,12 +20,18 @@ func (a *Adapter) Recipes() adapters.Recipes {
 	server := func(note string, run recipe.Question) adapters.Find[adapters.Target] {
 		return adapters.Find[adapters.Target]{How: adapters.ByServer, Note: note, Run: known(run)}
 	}
+	joined := func(run recipe.Question) adapters.Find[adapters.Target] {
+		return adapters.Find[adapters.Target]{How: adapters.ByAura, Note: "bases by syntax, each resolved by pyright", Run: known(run)}
+	}
 	return adapters.Recipes{
-		Definition:     server("pyright", recipe.Definition),
-		TypeDefinition: server("pyright", recipe.TypeDefinition),
-		References:     server("pyright, shown every file that holds the name", whole(adapters.Navigate, recipe.References(usage))),
-		Callers:        server("pyright, shown every file that holds the name", whole(adapters.Hierarchy, callable(recipe.Callers))),
-		Callees:        server("pyright", callable(recipe.Callees)),
+		Definition:      server("pyright", recipe.Definition),
+		TypeDefinition:  server("pyright", recipe.TypeDefinition),
+		References:      server("pyright, shown every file that holds the name", whole(adapters.Navigate, recipe.References(usage))),
+		Implementations: joined(recipe.ImplementationsBySyntax),
+		Derived:         joined(recipe.DerivedBySyntax),
+		Supertypes:      joined(recipe.SupertypesBySyntax),
+		Callers:         server("pyright, shown every file that holds the name", whole(adapters.Hierarchy, callable(recipe.Callers))),
+		Callees:         server("pyright", callable(recipe.Callees)),
 	}
 }
 
