@@ -207,6 +207,9 @@ type FileChange struct {
 	Open    bool // the server has it open as a document
 	Created bool
 	Deleted bool
+	// Content is the text of a file that is there and not open, for a Driver
+	// that is a Rereader; nil when it cannot be read or there is too much of it.
+	Content []byte
 }
 
 // Overlay says what planned text a server can be given in a turn.
@@ -233,6 +236,17 @@ type Driver interface {
 	// Probe returns a cheap request with a known answer, to tell a slow server from a stuck one.
 	Probe() (method string, params any)
 }
+
+// Resender is found by assertion on a Driver whose server takes the text of a
+// document that it opens from the disk, whatever didOpen says, and keeps the
+// last text of one that is closed: the first is sent again as a change, and
+// behind the second the file is told to have changed.
+type Resender interface{ ResendOpened() }
+
+// Rereader is found by assertion on a Driver whose server reads a file that it
+// is told of some time later, and answers from the old text until then: changes
+// carry the text, and a document that is closed is told as a change.
+type Rereader interface{ RereadsLate() }
 
 // Snapshot is the text of a workspace at one sequence number: disk, over it
 // the buffers of clients, over it the earlier steps of this plan.

@@ -45,6 +45,9 @@ type Options struct {
 	// OnEvent sees everything in order; it must not block nor call the Client's
 	// blocking methods. Params are valid during the call only.
 	OnEvent func(Event)
+	// ResendOpened sends the text of a document that is opened once more as a
+	// change, for a server that takes it from the disk.
+	ResendOpened bool
 	// Capabilities adjusts what the client announces.
 	Capabilities func(*protocol.ClientCapabilities)
 	Log          *slog.Logger  // nil discards

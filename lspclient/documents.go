@@ -119,6 +119,20 @@ func (c *Client) DidOpen(ctx context.Context, path, languageID string, text []by
 		}
 	}
 	c.docs.put(doc)
+	if c.docs.mute || !c.options.ResendOpened {
+		return nil
+	}
+	doc.Version = c.docs.nextVersion()
+	err := c.conn.Notify(ctx, "textDocument/didChange", &protocol.DidChangeTextDocumentParams{
+		TextDocument: protocol.VersionedTextDocumentIdentifier{
+			TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: URI(path)}, Version: doc.Version,
+		},
+		ContentChanges: []protocol.TextDocumentContentChangeEvent{&protocol.TextDocumentContentChangeWholeDocument{Text: string(doc.Text)}},
+	})
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	c.docs.put(doc)
 	return nil
 }
 

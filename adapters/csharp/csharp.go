@@ -47,12 +47,6 @@ func (*Adapter) Language() adapters.Language {
 // Syntax implements adapters.Adapter.
 func (a *Adapter) Syntax() *syntax.Spec { return a.spec }
 
-// Engines implements adapters.Adapter.
-func (*Adapter) Engines() []adapters.Engine { return nil }
-
-// Recipes implements adapters.Adapter.
-func (*Adapter) Recipes() adapters.Recipes { return adapters.Recipes{} }
-
 // isTest follows the names that dotnet's templates and guides give tests.
 func isTest(path string) bool {
 	stem := strings.TrimSuffix(filepath.Base(path), ".cs")

@@ -3,6 +3,7 @@ package resolve
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -319,13 +320,25 @@ func Definition(ctx context.Context, b adapters.Bench, path string, offset int) 
 	if err != nil {
 		return nil, err
 	}
-	var locs []protocol.Location
-	if err := srv.Call(ctx, protocol.MethodTextDocumentDefinition, &protocol.DefinitionParams{TextDocumentPositionParams: pos}, &locs); err != nil {
+	var raw json.RawMessage
+	if err := srv.Call(ctx, protocol.MethodTextDocumentDefinition, &protocol.DefinitionParams{TextDocumentPositionParams: pos}, &raw); err != nil {
 		return nil, err
+	}
+	if raw = bytes.TrimSpace(raw); bytes.HasPrefix(raw, []byte("{")) {
+		raw = slices.Concat([]byte("["), raw, []byte("]")) // a single place needs no list
+	}
+	var locs []protocol.Location
+	if len(raw) > 0 {
+		if err := protocol.Unmarshal(raw, &locs); err != nil {
+			return nil, fmt.Errorf("%s answered what is no list of places: %w", srv.Engine(), err)
+		}
 	}
 	places := make([]adapters.Place, 0, len(locs))
 	for _, l := range locs {
 		p, err := srv.Place(ctx, l)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // servers name what they know of compiled code as files that nobody has
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -123,7 +123,11 @@ func (i *instance) spawn(ctx context.Context) (g *generation, failed *api.Error)
 
 func (g *generation) handshake(ctx context.Context) error {
 	i := g.i
-	ctx, cancel := context.WithTimeout(ctx, i.limits.Start)
+	limit := i.limits.Start
+	if d := i.engine.Deadline["initialize"]; d > 0 {
+		limit = d
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	stop := context.AfterFunc(ctx, g.process.Kill)
 	defer stop()
@@ -134,6 +138,7 @@ func (g *generation) handshake(ctx context.Context) error {
 		root = i.want.Project.Root
 	}
 	g.warm = newPatience(i.limits.Warm, time.Now())
+	_, resend := g.driver.(adapters.Resender)
 	client, err := lspclient.Start(ctx, g.stream, lspclient.Options{
 		ProcessID: os.Getpid(),
 		Root:      root,
@@ -141,7 +146,9 @@ func (g *generation) handshake(ctx context.Context) error {
 		Version:   i.sup.o.Build,
 		Configure: g.configure,
 		OnEvent:   g.onEvent,
-		Log:       i.log,
+
+		ResendOpened: resend,
+		Log:          i.log,
 	})
 	if err != nil {
 		return err

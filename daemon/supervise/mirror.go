@@ -123,6 +123,9 @@ func (m *mirror) send(ctx context.Context, changes []adapters.FileChange) error 
 	if len(changes) == 0 {
 		return nil
 	}
+	if m.rereads() {
+		m.fill(ctx, changes)
+	}
 	messages := ask(m.g, func(d adapters.Driver) []adapters.Message { return d.Mirror(changes) })
 	for _, msg := range messages {
 		if err := m.g.client.Notify(ctx, msg.Method, msg.Params); err != nil {
@@ -130,6 +133,30 @@ func (m *mirror) send(ctx context.Context, changes []adapters.FileChange) error 
 		}
 	}
 	return nil
+}
+
+// maxFilled bounds the text of one batch of changes, in bytes.
+const maxFilled = 64 << 20
+
+// rereads reports whether the server reads files late.
+func (m *mirror) rereads() bool {
+	_, ok := m.g.driver.(adapters.Rereader)
+	return ok
+}
+
+// fill gives the changes the text that the view has.
+func (m *mirror) fill(ctx context.Context, changes []adapters.FileChange) {
+	total := 0
+	for n := range changes {
+		c := &changes[n]
+		if c.Deleted || c.Open || !m.g.i.ours(c.Path) {
+			continue
+		}
+		doc, err := m.g.i.view.Read(ctx, c.Path)
+		if total += len(doc.Content); err == nil && total <= maxFilled {
+			c.Content = doc.Content
+		}
+	}
 }
 
 // document opens, changes or closes one document as the view and the requests
@@ -155,7 +182,13 @@ func (m *mirror) document(ctx context.Context, path string) error {
 	case want && string(have.Text) != string(doc.Content):
 		_, err = client.DidChange(ctx, path, doc.Content)
 	case !want && isOpen:
-		return client.DidClose(ctx, path)
+		if err := client.DidClose(ctx, path); err != nil {
+			return err
+		}
+		if _, keeps := m.g.driver.(adapters.Resender); keeps || m.rereads() {
+			return m.send(ctx, []adapters.FileChange{{Path: path, Deleted: errors.Is(err, fs.ErrNotExist)}})
+		}
+		return nil
 	default:
 		return nil
 	}

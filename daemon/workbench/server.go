@@ -61,6 +61,10 @@ func (s *Session) leaseEngine(ctx context.Context, lang adapters.Adapter, p adap
 	if l != nil {
 		return l, nil
 	}
+	if engine.Trust && !s.caller.Trusted {
+		return nil, api.Errorf(api.WorkspaceUntrusted, "%s runs code of %s while it loads the project: run `auractl trust %s` first",
+			engine.ID, s.Root(), s.Root())
+	}
 	got, err := s.ws.opts.Supervisor.Lease(ctx, supervise.Want{
 		View:     s.ws.view,
 		Project:  p,

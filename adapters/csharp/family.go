@@ -1,0 +1,145 @@
+package csharp
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+)
+
+// isMember reports whether a symbol can override or implement another.
+func isMember(s graph.Symbol) bool {
+	switch s.Kind {
+	case graph.KindMethod, graph.KindProperty, graph.KindEvent:
+		return !s.Local
+	}
+	return false
+}
+
+// relatives finds the declarations that keep one name with the symbol: a
+// server lists a member together with what it overrides and implements.
+func (r *renamer) relatives(ctx context.Context) error {
+	r.family = slices.Clone(r.decls)
+	if !isMember(r.sym) {
+		return nil
+	}
+	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", r.sym,
+		map[string]any{"context": map[string]any{"includeDeclaration": true}})
+	if err != nil {
+		return r.explain(r.sym, err)
+	}
+	for _, p := range list {
+		s, ok := recipe.SymbolAt(ctx, r.b, p)
+		if !ok || s.Name != r.sym.Name || !isMember(s) {
+			continue
+		}
+		if !slices.ContainsFunc(r.family, func(f graph.Symbol) bool { return f.Path == s.Path && f.NameSpan == s.NameSpan }) {
+			r.family = append(r.family, s)
+		}
+	}
+	ids := map[graph.ID]bool{}
+	for _, f := range r.family {
+		ids[f.ID] = true
+	}
+	if len(ids) > 1 {
+		r.warn("%d members named %s override or implement one another and are renamed together", len(ids), r.sym.Name)
+	}
+	return nil
+}
+
+// contracts are the members of interfaces of .NET that types implement without
+// saying so at the member.
+var contracts = map[string][]string{
+	"IDisposable": {"Dispose"}, "IAsyncDisposable": {"DisposeAsync"}, "ICloneable": {"Clone"},
+	"IEquatable": {"Equals"}, "IComparable": {"CompareTo"}, "IComparer": {"Compare"}, "IEqualityComparer": {"Equals", "GetHashCode"},
+	"IEnumerable": {"GetEnumerator"}, "IAsyncEnumerable": {"GetAsyncEnumerator"},
+	"IEnumerator": {"Current", "MoveNext", "Reset", "Dispose"}, "IAsyncEnumerator": {"Current", "MoveNextAsync", "DisposeAsync"},
+	"ICollection":         {"Add", "Clear", "Contains", "CopyTo", "Count", "GetEnumerator", "IsReadOnly", "IsSynchronized", "Remove", "SyncRoot"},
+	"IReadOnlyCollection": {"Count", "GetEnumerator"}, "IReadOnlyList": {"Count", "GetEnumerator"},
+	"IList":               {"Add", "Clear", "Contains", "CopyTo", "Count", "GetEnumerator", "IndexOf", "Insert", "IsFixedSize", "IsReadOnly", "Remove", "RemoveAt"},
+	"IDictionary":         {"Add", "Clear", "Contains", "ContainsKey", "CopyTo", "Count", "GetEnumerator", "IsReadOnly", "Keys", "Remove", "TryGetValue", "Values"},
+	"IReadOnlyDictionary": {"ContainsKey", "Count", "GetEnumerator", "Keys", "TryGetValue", "Values"},
+	"ISet":                {"Add", "Clear", "Contains", "CopyTo", "Count", "ExceptWith", "GetEnumerator", "IntersectWith", "IsSubsetOf", "IsSupersetOf", "Overlaps", "Remove", "SetEquals", "SymmetricExceptWith", "UnionWith"},
+	"IFormattable":        {"ToString"}, "ISpanFormattable": {"TryFormat", "ToString"}, "IConvertible": {"GetTypeCode"}, "IParsable": {"Parse", "TryParse"},
+	"IServiceProvider": {"GetService"}, "IProgress": {"Report"}, "IObservable": {"Subscribe"}, "IObserver": {"OnCompleted", "OnError", "OnNext"},
+	"INotifyPropertyChanged": {"PropertyChanged"}, "INotifyPropertyChanging": {"PropertyChanging"}, "INotifyCollectionChanged": {"CollectionChanged"},
+	"ICommand": {"CanExecute", "Execute", "CanExecuteChanged"}, "IFormatProvider": {"GetFormat"}, "ICustomFormatter": {"Format"},
+}
+
+// compiled are the members that the compiler looks for by name, without any interface.
+var compiled = []string{
+	"GetEnumerator", "MoveNext", "Current", "GetAsyncEnumerator", "MoveNextAsync", "GetAwaiter", "IsCompleted", "GetResult", "OnCompleted",
+	"Deconstruct", "GetPinnableReference", "Select", "SelectMany", "Where", "AppendLiteral", "AppendFormatted", "PrintMembers", "EqualityContract",
+}
+
+// outsiders refuses a member by which a type overrides or implements something
+// outside the workspace, which would not follow.
+func (r *renamer) outsiders(ctx context.Context) error {
+	if !isMember(r.sym) {
+		return nil
+	}
+	rooted := slices.ContainsFunc(r.family, func(f graph.Symbol) bool { return !slices.Contains(f.Modifiers, "override") })
+	if !rooted {
+		return refuse(adapters.OutsideWorkspace, "%s overrides a member that is declared outside this workspace; under another name it would not any more", r.sym.Qualified)
+	}
+	for _, f := range r.family {
+		if explicit, ok := explicitly(f); ok && len(r.family) == len(r.decls) {
+			return refuse(adapters.OutsideWorkspace, "%s implements a member of %s, which is declared outside this workspace", f.Qualified, explicit)
+		}
+		owners, err := r.owners(ctx, f)
+		if err != nil {
+			return err
+		}
+		for _, owner := range owners {
+			for _, base := range owner.Bases {
+				name := simple(base)
+				if !slices.Contains(contracts[name], f.Name) {
+					continue
+				}
+				own, err := r.b.Graph().ByName(ctx, name)
+				if err != nil {
+					return err
+				}
+				if !slices.ContainsFunc(own, func(s graph.Symbol) bool { return s.Kind == graph.KindInterface }) {
+					return refuse(adapters.OutsideWorkspace, "%s implements %s by its member %s, and that interface is part of .NET; under another name it would not any more",
+						owner.Qualified, base, f.Name)
+				}
+			}
+		}
+	}
+	if slices.Contains(compiled, r.sym.Name) {
+		r.warn("the compiler itself looks for members named %s; the build shows whether one was meant", r.sym.Name)
+	}
+	return nil
+}
+
+// explicitly returns the interface that an explicit implementation names.
+func explicitly(s graph.Symbol) (string, bool) {
+	between, ok := strings.CutPrefix(s.Qualified, s.Container+".")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(between, "."+s.Name)
+}
+
+// owners returns the declarations of the type that declares a member.
+func (r *renamer) owners(ctx context.Context, member graph.Symbol) ([]graph.Symbol, error) {
+	all, err := r.b.Graph().ByName(ctx, simple(member.Container))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s graph.Symbol) bool {
+		return s.Qualified != member.Container || s.Project != member.Project || !isType(s.Kind)
+	}), nil
+}
+
+// simple returns the last name of a type as written, without type arguments.
+func simple(written string) string {
+	if i := strings.IndexByte(written, '<'); i >= 0 {
+		written = written[:i]
+	}
+	return strings.TrimSpace(written[strings.LastIndexAny(written, ".:")+1:])
+}
