@@ -111,14 +111,20 @@ func (l *lineage) foreign(ctx context.Context, sym graph.Symbol) ([]graph.Symbol
 
 // hit makes an answer of a declaration.
 func (l *lineage) hit(ctx context.Context, s graph.Symbol, depth int) (adapters.Hit, error) {
-	content, err := l.content(ctx, s.Path)
+	f, err := fileOf(ctx, l.b, s.Path)
 	if err != nil {
 		return adapters.Hit{}, err
 	}
-	return adapters.Hit{
-		Place:  adapters.Place{Path: s.Path, Span: s.NameSpan, File: text.NewFile(content)},
-		Symbol: &s, Depth: depth, Source: bySyntax,
-	}, nil
+	return adapters.Hit{Place: adapters.Place{Path: s.Path, Span: s.NameSpan, File: f}, Symbol: &s, Depth: depth, Source: bySyntax}, nil
+}
+
+// fileOf reads a file of the snapshot for places in it.
+func fileOf(ctx context.Context, b adapters.Bench, path string) (*text.File, error) {
+	content, _, err := b.Snapshot().Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return text.NewFile(content), nil
 }
 
 // SupertypesBySyntax answers with the types that a type names as its bases,

@@ -27,17 +27,23 @@ type FamilyOptions struct {
 	More func(ctx context.Context, b adapters.Bench, member graph.Symbol) ([]graph.Symbol, error)
 }
 
+// joins returns Joins or what stands for it.
+func (o *FamilyOptions) joins() func(upper, lower graph.Symbol) bool {
+	if o.Joins != nil {
+		return o.Joins
+	}
+	return func(upper, lower graph.Symbol) bool {
+		return overrides(upper, lower) && upper.Visibility != "private" && lower.Visibility != "private"
+	}
+}
+
 // MemberFamily follows a member through the written bases of types: to what it
 // overrides or implements, to what overrides or implements it, and sideways by
 // way of types that inherit from several, until no relative is new. What is
 // declared outside the workspace is in Outside; bases that nobody can resolve,
 // whose members may belong to the family, are in Unknown.
 func MemberFamily(ctx context.Context, b adapters.Bench, sym graph.Symbol, opts FamilyOptions) (Family, error) {
-	if opts.Joins == nil {
-		opts.Joins = func(upper, lower graph.Symbol) bool {
-			return overrides(upper, lower) && upper.Visibility != "private" && lower.Visibility != "private"
-		}
-	}
+	opts.Joins = opts.joins()
 	f := &familyOf{lineage: newLineage(b), opts: opts, seen: map[mark]bool{markOf(sym): true}, out: Family{Members: []graph.Symbol{sym}}}
 	for i := 0; i < len(f.out.Members); i++ {
 		if err := f.follow(ctx, f.out.Members[i]); err != nil {
