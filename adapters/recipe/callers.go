@@ -208,7 +208,9 @@ func CallersThrough(callers Question, opts FamilyOptions) Question {
 				if h.Depth <= 1 {
 					h.From = t.Symbol.ID
 				}
-				i := slices.IndexFunc(found.Hits, func(have adapters.Hit) bool { return have.Place.Path == h.Place.Path && have.Place.Span == h.Place.Span })
+				i := slices.IndexFunc(found.Hits, func(have adapters.Hit) bool {
+					return have.Place.Path == h.Place.Path && have.Place.Span == h.Place.Span
+				})
 				if i < 0 {
 					found.Hits = append(found.Hits, h)
 					continue
