@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
@@ -247,18 +248,12 @@ func (r *renamer) backing(ctx context.Context) error {
 			}
 		}
 	}
-	r.warn("no field is called after %s and named in its accessors, so no field is renamed", r.sym.Name)
 	return nil
 }
 
 func lowerFirst(s string) string {
-	for i, c := range s {
-		if i > 0 {
-			return strings.ToLower(s[:i]) + s[i:]
-		}
-		_ = c
-	}
-	return strings.ToLower(s)
+	_, size := utf8.DecodeRuneInString(s)
+	return strings.ToLower(s[:size]) + s[size:]
 }
 
 // read reads files for change sets.

@@ -174,13 +174,17 @@ func preferGlobal(syms []graph.Symbol, kind string, placed bool) []graph.Symbol 
 }
 
 // preferDeclared drops members that only repeat the name of a type that they
-// embed, unless the address asks for them by kind: they are uses of that type,
-// which cannot be renamed apart from it.
+// embed or construct, unless the address asks for them by kind: they cannot be
+// renamed apart from it.
 func preferDeclared(syms []graph.Symbol, kind string) []graph.Symbol {
 	if kind != "" {
 		return syms
 	}
-	declared := slices.DeleteFunc(slices.Clone(syms), func(x graph.Symbol) bool { return slices.Contains(x.Modifiers, "embedded") })
+	declared := slices.DeleteFunc(slices.Clone(syms), func(x graph.Symbol) bool {
+		return slices.Contains(x.Modifiers, "embedded") || x.Kind == graph.KindConstruct && slices.ContainsFunc(syms, func(t graph.Symbol) bool {
+			return t.Qualified == x.Container && t.Name == x.Name && t.Kind != graph.KindConstruct
+		})
+	})
 	if len(declared) > 0 {
 		return declared
 	}

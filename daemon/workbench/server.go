@@ -62,8 +62,8 @@ func (s *Session) leaseEngine(ctx context.Context, lang adapters.Adapter, p adap
 		return l, nil
 	}
 	if engine.Trust && !s.caller.Trusted {
-		return nil, api.Errorf(api.WorkspaceUntrusted, "%s runs code of %s while it loads the project: run `auractl trust %s` first",
-			engine.ID, s.Root(), s.Root())
+		return nil, api.Errorf(api.WorkspaceUntrusted, "servers of %s run code of %s while they load the project: run `auractl trust %s` first",
+			lang.Language().Name, s.Root(), s.Root())
 	}
 	got, err := s.ws.opts.Supervisor.Lease(ctx, supervise.Want{
 		View:     s.ws.view,
