@@ -37,7 +37,7 @@ func (*Adapter) Language() adapters.Language {
 		Separator:  "::",
 		// Building a crate runs its build script and the macros of its dependencies,
 		// with the compiler and flags that these files name.
-		Trust: []string{"Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "config.toml", "rust-project.json"},
+		Trust: []string{"Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "config.toml", "rust-project.json", "rust-analyzer.toml", ".rust-analyzer.toml"},
 	}
 }
 
@@ -45,10 +45,7 @@ func (*Adapter) Language() adapters.Language {
 func (a *Adapter) Syntax() *syntax.Spec { return a.spec }
 
 // Engines implements adapters.Adapter.
-func (*Adapter) Engines() []adapters.Engine { return nil }
-
-// Recipes implements adapters.Adapter.
-func (*Adapter) Recipes() adapters.Recipes { return adapters.Recipes{} }
+func (*Adapter) Engines() []adapters.Engine { return []adapters.Engine{analyzer()} }
 
 // isTest reports whether a file is built for tests only: what cargo builds from
 // tests and benches, and the modules that are named for it by convention.

@@ -1,0 +1,124 @@
+package rust
+
+import (
+	"context"
+	"slices"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+)
+
+// callers answers with rust-analyzer's callers, and with the macros whose
+// bodies call the function.
+func callers(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+	if t.Symbol.Kind != graph.KindFunction && t.Symbol.Kind != graph.KindMethod {
+		return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods have callers; references shows its uses", t.Symbol.Name, t.Symbol.Kind)
+	}
+	found, err := recipe.Callers(ctx, b, t)
+	if err != nil {
+		return found, err
+	}
+	uses, err := inMacros(ctx, b, t.Symbol)
+	if err != nil {
+		return found, err
+	}
+	for _, u := range uses {
+		if !u.sure || !called(u.place.File.Content()[u.place.Span.End:]) {
+			continue
+		}
+		at := slices.IndexFunc(found.Hits, func(h adapters.Hit) bool { return h.Symbol != nil && h.Symbol.ID == u.macro.ID })
+		if at >= 0 {
+			found.Hits[at].Ranges = append(found.Hits[at].Ranges, u.place)
+			continue
+		}
+		place := u.place
+		place.Span = u.macro.NameSpan
+		found.Hits = append(found.Hits, adapters.Hit{
+			Place: place, Symbol: &u.macro, Depth: 1, From: t.Symbol.ID, Ranges: []adapters.Place{u.place}, Source: "syntax",
+		})
+	}
+	order(b, found.Hits)
+	return found, nil
+}
+
+// maxMacroCalls bounds how many names in arguments of macros are resolved for one answer.
+const maxMacroCalls = 300
+
+// callees answers with what rust-analyzer says that a function calls, and with
+// the calls in arguments of macros, which it leaves out.
+func callees(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+	if t.Symbol.Kind != graph.KindFunction && t.Symbol.Kind != graph.KindMethod {
+		return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods call others", t.Symbol.Name, t.Symbol.Kind)
+	}
+	found, err := recipe.Callees(ctx, b, t)
+	if err != nil {
+		return found, err
+	}
+	callers := map[spot]graph.Symbol{spotOf(t.Symbol): t.Symbol}
+	depth := map[spot]int{spotOf(t.Symbol): 0}
+	for _, h := range found.Hits {
+		if h.Symbol != nil && h.Depth < max(t.Depth, 1) && recipe.Inside(b.Root(), h.Place.Path) {
+			callers[spotOf(*h.Symbol)] = *h.Symbol
+			depth[spotOf(*h.Symbol)] = h.Depth
+		}
+	}
+	for at, sym := range callers {
+		if err := macroCalls(ctx, b, sym, depth[at]+1, &found); err != nil {
+			return found, err
+		}
+	}
+	order(b, found.Hits)
+	return found, nil
+}
+
+// macroCalls adds the calls of a function that the answer has no range for.
+func macroCalls(ctx context.Context, b adapters.Bench, sym graph.Symbol, depth int, found *adapters.Found) error {
+	tree, content, err := source(ctx, b, sym.Path)
+	if err != nil || tree == nil || isMacro(sym, content) {
+		return err
+	}
+	known := func(at graph.Span) bool {
+		return slices.ContainsFunc(found.Hits, func(h adapters.Hit) bool {
+			return slices.ContainsFunc(h.Ranges, func(r adapters.Place) bool {
+				return r.Path == sym.Path && r.Span.Start <= at.Start && at.End <= r.Span.End
+			})
+		})
+	}
+	asked := 0
+	for _, id := range tree.Idents {
+		if id.Span.Start < sym.Body.Start || id.Span.End > sym.Body.End || known(id.Span) {
+			continue
+		}
+		if after := content[id.Span.End:]; !called(after) || len(after) > 0 && after[0] == '!' {
+			continue
+		}
+		if asked++; asked > maxMacroCalls {
+			b.Incomplete("more than " + count(maxMacroCalls, "call") + " in arguments of macros were not resolved")
+			return nil
+		}
+		defined, err := definitions(ctx, b, sym.Path, id.Span)
+		if err != nil {
+			return err
+		}
+		for _, d := range defined {
+			target, ok := recipe.SymbolAt(ctx, b, d)
+			if !ok || target.Kind != graph.KindFunction && target.Kind != graph.KindMethod {
+				continue
+			}
+			site := adapters.Place{Path: sym.Path, Span: id.Span, File: d.File}
+			if d.Path != sym.Path {
+				site.File = fileOf(content)
+			}
+			at := slices.IndexFunc(found.Hits, func(h adapters.Hit) bool { return h.Symbol != nil && h.Symbol.ID == target.ID && h.From == sym.ID })
+			if at >= 0 {
+				found.Hits[at].Ranges = append(found.Hits[at].Ranges, site)
+				continue
+			}
+			found.Hits = append(found.Hits, adapters.Hit{
+				Place: d, Symbol: &target, Depth: depth, From: sym.ID, Ranges: []adapters.Place{site}, Source: "syntax",
+			})
+		}
+	}
+	return nil
+}

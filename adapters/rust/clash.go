@@ -1,0 +1,221 @@
+package rust
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/graph"
+)
+
+// Rust keeps types, values and macros apart; a name may mean one of each.
+const (
+	types  = 1
+	values = 2
+	macros = 4
+	member = 8  // fields
+	loops  = 16 // lifetimes and labels
+)
+
+// spaces returns where the name of a declaration counts.
+func spaces(s graph.Symbol, lifetime bool) int {
+	switch s.Kind {
+	case graph.KindTrait, graph.KindEnum, graph.KindTypeAlias, graph.KindModule, graph.KindNamespace:
+		return types
+	case graph.KindStruct:
+		if strings.HasSuffix(strings.TrimSpace(s.Signature), ")") || strings.Contains(s.Signature, "(") || s.Body == (graph.Span{}) {
+			return types | values
+		}
+		return types
+	case graph.KindTypeParam:
+		if lifetime {
+			return loops
+		}
+		return types
+	case graph.KindEnumMem:
+		return types | values
+	case graph.KindField:
+		return member
+	case graph.KindFunction:
+		if strings.HasPrefix(s.Signature, "macro_rules!") {
+			return macros
+		}
+	}
+	return values
+}
+
+// clashes refuses a name that is declared already where the symbol is: the
+// compiler would say so too, later.
+func (r *renamer) clashes(ctx context.Context) error {
+	if r.sym.Local {
+		return nil // a let may hide another; captures looks at what is meant
+	}
+	same, err := r.b.Graph().ByName(ctx, r.in.NewName)
+	if err != nil {
+		return err
+	}
+	mine := spaces(r.sym, r.lifetime)
+	for _, s := range same {
+		if s.Local || s.Language != r.sym.Language || s.Project != r.sym.Project || s.ID == r.sym.ID || spaces(s, false)&mine == 0 || !r.together(s) {
+			continue
+		}
+		src, err := r.source(ctx, s.Path)
+		if err != nil {
+			return err
+		}
+		if conditional(s) && conditional(r.sym) {
+			r.warn("%s is declared at %s as well, and #[cfg] may keep the two apart", s.Name, r.where(src, s.NameSpan.Start))
+			continue
+		}
+		return r.conflict(src, s.NameSpan, "%s is declared already in the same place", r.in.NewName)
+	}
+	return nil
+}
+
+// together reports whether another declaration stands where the symbol does:
+// in one module, in one type or trait, or in an impl block for the same type.
+func (r *renamer) together(s graph.Symbol) bool {
+	mine, theirs := r.sym.Container, s.Container
+	if mine == theirs {
+		return mine != "" || s.Path == r.sym.Path || moduleOf(s) == moduleOf(r.sym)
+	}
+	mine, theirs = implemented(mine), implemented(theirs)
+	return mine == theirs && !strings.Contains(s.Container, " as ") && !strings.Contains(r.sym.Container, " as ")
+}
+
+// moduleOf returns the qualified name of what a symbol stands in.
+func moduleOf(s graph.Symbol) string {
+	return strings.TrimSuffix(strings.TrimSuffix(s.Qualified, s.Name), "::")
+}
+
+// implemented returns the type of an impl block, or the container as it is.
+func implemented(container string) string {
+	kind, _, ok := strings.Cut(container, " as ")
+	if !ok {
+		return container
+	}
+	return strings.TrimPrefix(kind, "<")
+}
+
+func conditional(s graph.Symbol) bool {
+	return slices.ContainsFunc(s.Attributes, func(a string) bool { return strings.Contains(a, "cfg") })
+}
+
+func (r *renamer) conflict(f *file, at graph.Span, format string, args ...any) error {
+	err, _ := refuse(adapters.NameConflict, format, args...).(*adapters.Refusal)
+	err.Message += " (" + r.where(f, at.Start) + ")"
+	err.Places = []adapters.Place{{Path: f.path, Span: at, File: f.index}}
+	return err
+}
+
+// captures refuses a name that would mean something else where the symbol is
+// used, or under which the symbol would be taken where something else is meant.
+func (r *renamer) captures(ctx context.Context) error {
+	if r.sym.Local {
+		return r.capturedInOwner(ctx)
+	}
+	mine := spaces(r.sym, r.lifetime)
+	if mine&(types|values) == 0 || r.sym.Kind == graph.KindEnumMem || r.sym.Container != "" && r.sym.Kind != graph.KindModule && !topLevel(r.sym) {
+		return nil // it is always written behind its type or a value
+	}
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		for _, e := range r.edits.Of(path) {
+			if e.Start == e.End || qualified(src.content, e.Start) || inUse(src.content, e.Start) {
+				continue
+			}
+			if err := r.hidden(src, e.Start, mine); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// topLevel reports whether a symbol stands in a module and not in a type.
+func topLevel(s graph.Symbol) bool {
+	switch s.Kind {
+	case graph.KindFunction, graph.KindConstant, graph.KindVariable, graph.KindStruct, graph.KindEnum, graph.KindTrait, graph.KindTypeAlias:
+		return s.Container == "" || !strings.Contains(s.Container, "<") && !isUpper(lastName(s.Container))
+	}
+	return false
+}
+
+func isUpper(name string) bool { return !binds(name) }
+
+// qualified reports whether a name is written behind a path, a value or an apostrophe.
+func qualified(content []byte, offset int) bool {
+	before := bytes.TrimRight(content[:offset], " \t\r\n")
+	return bytes.HasSuffix(before, []byte("::")) || bytes.HasSuffix(before, []byte(".")) && !bytes.HasSuffix(before, []byte("..")) ||
+		bytes.HasSuffix(before, []byte("'"))
+}
+
+// hidden refuses a use of the symbol that a local of the new name would take.
+func (r *renamer) hidden(src *file, offset, mine int) error {
+	owner, ok := src.tree.Enclosing(offset)
+	if !ok {
+		return nil
+	}
+	for _, s := range src.tree.Symbols {
+		if !s.Local || s.Name != r.in.NewName || s.Kind == graph.KindNamespace || !owner.Decl.Contains(s.NameSpan.Start) || spaces(s, r.apostrophe(src, s))&mine == 0 {
+			continue
+		}
+		return r.conflict(src, s.NameSpan, "%s is a %s in %s, where %s is used", s.Name, s.Kind, owner.Qualified, r.sym.Name)
+	}
+	for _, im := range src.tree.Imports {
+		name := im.Alias
+		if name == "" {
+			name = im.Path[strings.LastIndexByte(im.Path, ':')+1:]
+		}
+		if name == r.in.NewName && im.Span.Start < offset && (mine == types) == isUpper(name) {
+			return r.conflict(src, im.Span, "%s is imported in %s, where %s is used", name, r.relative(src.path), r.sym.Name)
+		}
+	}
+	return nil
+}
+
+func (r *renamer) apostrophe(src *file, s graph.Symbol) bool {
+	return s.NameSpan.Start > 0 && src.content[s.NameSpan.Start-1] == '\''
+}
+
+// capturedInOwner refuses a local's name that means something else within the
+// function that declares it. Locals among themselves the server judges.
+func (r *renamer) capturedInOwner(ctx context.Context) error {
+	src, err := r.source(ctx, r.sym.Path)
+	if err != nil {
+		return err
+	}
+	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
+	if !ok || r.sym.Kind == graph.KindNamespace {
+		return nil
+	}
+	mine := spaces(r.sym, r.lifetime)
+	for _, s := range src.tree.Symbols {
+		if s.Local && s.Name == r.in.NewName && owner.Decl.Contains(s.NameSpan.Start) && spaces(s, r.apostrophe(src, s))&mine != 0 {
+			if r.sym.Kind == graph.KindParameter && s.Kind == graph.KindParameter || r.sym.Kind == graph.KindTypeParam {
+				return r.conflict(src, s.NameSpan, "%s is a %s of %s already", s.Name, s.Kind, owner.Qualified)
+			}
+			return nil
+		}
+	}
+	for _, id := range src.tree.Named(r.in.NewName) {
+		if !owner.Decl.Contains(id.Span.Start) || r.edits.Covers(src.path, id.Span) || qualified(src.content, id.Span.Start) {
+			continue
+		}
+		after := src.content[id.Span.End:]
+		rest := bytes.TrimLeft(after, " \t\r\n")
+		if bytes.HasPrefix(after, []byte("!")) || named(after) || bytes.HasPrefix(rest, []byte("::")) || mine == types != isUpper(id.Name) && mine != loops {
+			continue // a macro, a field, a module or what is of another kind
+		}
+		if (mine == loops) != (src.content[id.Span.Start-1] == '\'') {
+			continue
+		}
+		return r.conflict(src, id.Span, "%s means something else already in %s", r.in.NewName, owner.Qualified)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package rust
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
+)
+
+// mentions changes the name where comments and, if asked for, strings of the
+// files that refer to the symbol mention it. Doc links and code in
+// documentation, which cargo compiles as tests, follow in any case.
+func (r *renamer) mentions(ctx context.Context) error {
+	old, name := strings.TrimPrefix(r.sym.Name, "r#"), strings.TrimPrefix(r.in.NewName, "r#")
+	for _, path := range r.holders {
+		src, err := r.source(ctx, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		refers := len(r.edits.Of(path)) > 0
+		if !refers && !r.alone(ctx) {
+			continue
+		}
+		for _, m := range recipe.Mentions(src.tree, src.content, old) {
+			if r.edits.Covers(path, m.Span) || !r.within(src, m.Span.Start) {
+				continue
+			}
+			if m.Token.Kind == syntax.String {
+				if r.in.Strings && refers {
+					r.edits.Add(path, m.Span, name)
+				}
+				continue
+			}
+			if r.follows(ctx, src, m, refers) {
+				r.edits.Add(path, m.Span, name)
+			}
+		}
+	}
+	return nil
+}
+
+// alone reports whether no other declaration of the workspace has the name.
+func (r *renamer) alone(ctx context.Context) bool {
+	n, err := homonyms(ctx, r.b, r.sym)
+	return err == nil && n == 0 && !r.sym.Local
+}
+
+// within reports whether a local symbol can be meant at an offset.
+func (r *renamer) within(src *file, at int) bool {
+	if !r.sym.Local {
+		return true
+	}
+	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
+	return ok && src.path == r.sym.Path && owner.Whole.Contains(at)
+}
+
+// follows decides whether a word in a comment stands for the symbol.
+func (r *renamer) follows(ctx context.Context, src *file, m recipe.Mention, refers bool) bool {
+	if partOfOther(src.content, m.Span) {
+		return false
+	}
+	code := inCode(src.content, m)
+	path := pathBefore(src.content, m.Span.Start)
+	switch {
+	case path != "":
+		// "Type::name": only behind what the symbol stands in.
+		last := lastName(strings.Trim(implemented(r.sym.Container), "<>"))
+		return last == path || last == "" && (path == "crate" || path == "self" || path == "super" || path == lastName(moduleOf(r.sym))) || path == "Self" && r.sym.Container != ""
+	case !code && (!r.in.Comments || plainWord(r.sym.Name)):
+		return false
+	case !code:
+		return refers
+	case r.sym.Kind == graph.KindField || r.sym.Kind == graph.KindMethod || r.sym.Container != "":
+		return refers && (r.alone(ctx) || r.inOwnDoc(src, m.Span.Start))
+	}
+	return refers || r.alone(ctx)
+}
+
+// inOwnDoc reports whether an offset is in the documentation of what the
+// symbol is a part of.
+func (r *renamer) inOwnDoc(src *file, at int) bool {
+	if src.path != r.sym.Path {
+		return false
+	}
+	for _, s := range src.tree.Symbols {
+		if !s.Local && s.Whole.Start <= at && at < s.Decl.Start && (s.ID == r.sym.ID || s.Qualified == r.sym.Container || s.Container == r.sym.Container) {
+			return true
+		}
+	}
+	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
+	return ok && owner.Whole.Contains(at)
+}
+
+// plainWord reports whether a name is also a word of prose.
+func plainWord(name string) bool {
+	return strings.IndexFunc(name, func(c rune) bool { return c < 'a' || c > 'z' }) < 0
+}
+
+// partOfOther reports whether a word is part of a longer one joined by hyphens
+// or dots, such as a file's name.
+func partOfOther(content []byte, at graph.Span) bool {
+	if at.Start > 0 && (content[at.Start-1] == '-' || content[at.Start-1] == '/') {
+		return true
+	}
+	after := content[at.End:]
+	return bytes.HasPrefix(after, []byte("-")) && len(after) > 1 && wordByte(after[1]) || bytes.HasPrefix(after, []byte(".rs"))
+}
+
+// pathBefore returns the name before "::" in front of a word.
+func pathBefore(content []byte, at int) string {
+	before, ok := bytes.CutSuffix(content[:at], []byte("::"))
+	if !ok {
+		return ""
+	}
+	start := len(before)
+	for start > 0 && wordByte(before[start-1]) {
+		start--
+	}
+	if start == len(before) {
+		return "?" // a path that this does not read
+	}
+	return string(before[start:])
+}
+
+// inCode reports whether a word of a comment is between backticks, in a doc
+// link, or in a block of code.
+func inCode(content []byte, m recipe.Mention) bool {
+	line := content[bytes.LastIndexByte(content[:m.Span.Start], '\n')+1:]
+	column := m.Span.Start - (len(content) - len(line))
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	head := line[:column]
+	if bytes.Count(head, []byte("`"))%2 == 1 {
+		return true
+	}
+	if open := bytes.LastIndexByte(head, '['); open > bytes.LastIndexByte(head, ']') && bytes.IndexByte(line[column:], ']') >= 0 {
+		return true
+	}
+	return fenced(content, m.Span.Start)
+}
+
+// fenced reports whether an offset of a line comment is in a block of code:
+// between lines of the comments around it that hold three backticks.
+func fenced(content []byte, offset int) bool {
+	start := bytes.LastIndexByte(content[:offset], '\n') + 1
+	inside := false
+	for start > 0 {
+		end := start - 1
+		start = bytes.LastIndexByte(content[:end], '\n') + 1
+		line := bytes.TrimSpace(content[start:end])
+		if !bytes.HasPrefix(line, []byte("//")) {
+			break
+		}
+		if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimLeft(line, "/!")), []byte("```")) {
+			inside = !inside
+		}
+	}
+	return inside
+}

@@ -1,0 +1,107 @@
+package rust
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/graph"
+)
+
+// maxAudited bounds how many occurrences of the old name are asked about.
+const maxAudited = 400
+
+// missed adds the uses that the server's rename left: those in the bodies of
+// macros, and any other occurrence of the name of which the server itself says
+// that it is the symbol.
+func (r *renamer) missed(ctx context.Context) error {
+	if r.sym.Local {
+		return nil
+	}
+	asked := 0
+	var unsure []string
+	for _, path := range r.holders {
+		src, err := r.source(ctx, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, id := range src.tree.Idents {
+			if strings.TrimPrefix(id.Name, "r#") != strings.TrimPrefix(r.sym.Name, "r#") || r.edits.Covers(path, id.Span) || !fits(r.sym, src.content, id.Span) {
+				continue
+			}
+			if s, ok := src.tree.Declared(id.Span.Start); ok && s.NameSpan == id.Span && !s.Local {
+				continue // another declaration of that name
+			}
+			if _, ok := macroAround(src.tree, src.content, id.Span.Start); ok {
+				sure, err := r.sure(ctx)
+				if err != nil {
+					return err
+				}
+				if !sure {
+					unsure = append(unsure, r.where(src, id.Span.Start))
+				} else if r.edits.Add(path, id.Span, r.in.NewName) {
+					r.warn("%s is renamed in the body of a macro_rules! as well, where nothing else of the project can be meant (%s)", r.sym.Name, r.where(src, id.Span.Start))
+				}
+				continue
+			}
+			if asked++; asked > maxAudited {
+				continue
+			}
+			ours, err := r.means(ctx, path, id.Span)
+			if err != nil {
+				return err
+			}
+			if ours && !shorthand(src.content, id.Span) {
+				r.edits.Add(path, id.Span, r.in.NewName)
+			}
+		}
+	}
+	if len(unsure) > 0 {
+		r.warn("%s in bodies of macro_rules! may mean %s or another declaration of that name and is left as it is: %s", r.sym.Name, r.sym.Qualified, some(unsure, 5))
+	}
+	return nil
+}
+
+// sure reports whether an occurrence of the name can mean nothing but the symbol.
+func (r *renamer) sure(ctx context.Context) (bool, error) {
+	n, err := homonyms(ctx, r.b, r.sym)
+	return n == 0, err
+}
+
+// means asks the server whether an occurrence of the name is the symbol.
+func (r *renamer) means(ctx context.Context, path string, at graph.Span) (bool, error) {
+	defined, err := definitions(ctx, r.b, path, at)
+	var server adapters.ServerRefusal
+	if errors.As(err, &server) {
+		return false, nil // a file that belongs to no crate
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, d := range defined {
+		if d.Path == r.sym.Path && d.Span == r.sym.NameSpan {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// shorthand reports whether a name stands for a field and its value at once.
+func shorthand(content []byte, at graph.Span) bool {
+	before, after := previous(content[:at.Start]), bytes.TrimLeft(content[at.End:], " \t\r\n")
+	return (before == '{' || before == ',') && len(after) > 0 && (after[0] == ',' || after[0] == '}')
+}
+
+// some joins up to n words and says how many more there are.
+func some(words []string, n int) string {
+	if len(words) <= n {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(words[:n], ", ") + " and " + count(len(words)-n, "other")
+}

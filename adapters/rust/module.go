@@ -1,0 +1,117 @@
+package rust
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/lspclient/change"
+)
+
+// follow takes the moves of files out of the server's edit: a module's file, or
+// its folder, follows its name. And it adds those of the module that is named
+// after the symbol, when the rename asks for them.
+func (r *renamer) follow(ctx context.Context, set change.Set) (change.Set, error) {
+	set, err := r.split(ctx, set)
+	if err != nil || !r.in.File || r.sym.Local || r.sym.Kind == graph.KindModule {
+		return set, err
+	}
+	module, name, ok, err := r.home(ctx)
+	if err != nil || !ok {
+		return set, err
+	}
+	if err := r.a.CheckName(module, name); err != nil {
+		return set, err
+	}
+	next, err := recipe.Rename(ctx, r.srv, module, name)
+	if err != nil {
+		return set, r.explain(err)
+	}
+	if next, err = r.split(ctx, next); err != nil {
+		return set, err
+	}
+	return change.Merge(set, next, r.read(ctx))
+}
+
+// split puts moves into r.moves, those of folders file by file.
+func (r *renamer) split(ctx context.Context, set change.Set) (change.Set, error) {
+	var edits change.Set
+	for _, op := range set.Ops {
+		if op.Kind != change.Rename {
+			edits.Ops = append(edits.Ops, op)
+			continue
+		}
+		if filepath.Ext(op.Path) == ".rs" {
+			if err := r.move(ctx, op.Path, op.NewPath); err != nil {
+				return set, err
+			}
+			continue
+		}
+		all, err := r.b.Snapshot().Glob(ctx, "**/*")
+		if err != nil {
+			return set, err
+		}
+		for _, path := range all {
+			if rest, ok := strings.CutPrefix(path, op.Path+string(filepath.Separator)); ok {
+				if err := r.move(ctx, path, filepath.Join(op.NewPath, rest)); err != nil {
+					return set, err
+				}
+			}
+		}
+	}
+	return edits, nil
+}
+
+// move plans to move a file to where none is.
+func (r *renamer) move(ctx context.Context, from, to string) error {
+	there, err := recipe.ReadOptional(ctx, r.b.Snapshot(), to)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		return refuse(adapters.NameConflict, "%s exists already, and the file of the module would have to be named so", r.relative(to))
+	}
+	r.moves = append(r.moves, change.Op{Kind: change.Rename, Path: from, NewPath: to})
+	return nil
+}
+
+// home returns the module that the symbol's file is named by, and its name
+// after the rename, when it is named after the symbol.
+func (r *renamer) home(ctx context.Context) (module graph.Symbol, name string, ok bool, err error) {
+	dir, base := filepath.Dir(r.sym.Path), strings.TrimSuffix(filepath.Base(r.sym.Path), ".rs")
+	if base == "mod" {
+		dir, base = filepath.Dir(dir), filepath.Base(dir)
+	}
+	if base != snake(strings.TrimPrefix(r.sym.Name, "r#")) {
+		r.warn("%s is not named after %s and keeps its name", r.relative(r.sym.Path), r.sym.Name)
+		return module, "", false, nil
+	}
+	same, err := r.b.Graph().ByName(ctx, base)
+	if err != nil {
+		return module, "", false, err
+	}
+	for _, s := range same {
+		if s.Kind == graph.KindModule && s.Body == (graph.Span{}) && (filepath.Dir(s.Path) == dir || strings.TrimSuffix(s.Path, ".rs") == dir) {
+			return s, snake(strings.TrimPrefix(r.in.NewName, "r#")), true, nil
+		}
+	}
+	r.warn("no mod declaration names %s, so the file keeps its name", r.relative(r.sym.Path))
+	return module, "", false, nil
+}
+
+// snake writes a type's name as modules are named.
+func snake(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, c := range runes {
+		if unicode.IsUpper(c) && i > 0 && runes[i-1] != '_' && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}

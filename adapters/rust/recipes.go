@@ -1,0 +1,70 @@
+package rust
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+)
+
+// Recipes implements adapters.Adapter.
+func (a *Adapter) Recipes() adapters.Recipes {
+	server := func(note string, run recipe.Question) adapters.Find[adapters.Target] {
+		return adapters.Find[adapters.Target]{How: adapters.ByServer, Note: note, Run: known(run)}
+	}
+	aura := func(note string, run recipe.Question) adapters.Find[adapters.Target] {
+		return adapters.Find[adapters.Target]{How: adapters.ByAura, Note: note, Run: known(run)}
+	}
+	return adapters.Recipes{
+		Definition:      server("rust-analyzer", recipe.Definition),
+		TypeDefinition:  server("rust-analyzer", recipe.TypeDefinition),
+		References:      server("rust-analyzer, completed by Aura in macro_rules! bodies", references),
+		Implementations: server("rust-analyzer, which names impl blocks; Aura names their types", implementations),
+		Derived:         aura("types that implement a trait, and traits below it", derived),
+		Supertypes:      aura("traits that a type implements, and traits above a trait", supertypes),
+		Callers:         server("rust-analyzer, completed by Aura in macro_rules! bodies", callers),
+		Callees:         server("rust-analyzer, completed by Aura in arguments of macros", callees),
+		Rename:          adapters.Cell[adapters.Rename]{How: adapters.ByServer, Note: "rust-analyzer, completed by Aura", Plan: a.rename},
+	}
+}
+
+// known turns what rust-analyzer declines to answer into a refusal that says
+// what to do, and marks answers about files that it has not read.
+func known(run recipe.Question) recipe.Question {
+	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+		found, err := run(ctx, b, t)
+		var server adapters.ServerRefusal
+		if err != nil && errors.As(err, &server) {
+			err = declined(b, t.Symbol, server)
+		}
+		return found, err
+	}
+}
+
+// invalidParams and internalError are codes of JSON-RPC.
+const (
+	invalidParams = -32602
+	internalError = -32603
+)
+
+// declined says what an error of rust-analyzer's means for a person.
+func declined(b adapters.Bench, sym graph.Symbol, server adapters.ServerRefusal) error {
+	code, message := server.Refusal()
+	message = strings.TrimSpace(message)
+	switch {
+	case code == internalError && strings.Contains(message, "file not found"):
+		return refuse(adapters.Unsupported, "rust-analyzer has not loaded %s: no crate of %s reaches it by a mod declaration, or it is outside the workspace's crates",
+			sym.Path, b.Project().Root)
+	case code == invalidParams:
+		return refuse(adapters.Unsupported, "rust-analyzer declines: %s", message)
+	}
+	return server
+}
+
+func refuse(reason adapters.Reason, format string, args ...any) error {
+	return &adapters.Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}

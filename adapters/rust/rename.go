@@ -1,0 +1,302 @@
+package rust
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/change"
+	"github.com/auralsp/aura/lspclient/text"
+)
+
+// renamer plans one rename: rust-analyzer's edits, which cover a trait and its
+// implementations, then what it cannot see, then comments and strings.
+type renamer struct {
+	a        *Adapter
+	b        adapters.Bench
+	srv      adapters.Server
+	in       adapters.Rename
+	sym      graph.Symbol
+	lifetime bool // of sym: the server wants its name with the apostrophe
+	edits    *recipe.Edits
+	moves    []change.Op // files that follow the name of a module
+	sources  map[string]*file
+	holders  []string // Rust files of the project that hold the name
+	warnings []string
+}
+
+// file is a file that may mention the symbol.
+type file struct {
+	path    string
+	content []byte
+	tree    *syntax.Tree
+	index   *text.File
+}
+
+// rename plans a rename.
+func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rename) (adapters.Draft, error) {
+	r := &renamer{a: a, b: b, in: in, sym: in.Symbol, sources: map[string]*file{}}
+	for _, step := range []func(context.Context) error{r.prepare, r.allowed, r.outsiders, r.clashes, r.ask, r.audit, r.captures, r.missed, r.mentions} {
+		if err := step(ctx); err != nil {
+			return adapters.Draft{}, err
+		}
+	}
+	return r.draft(ctx)
+}
+
+// prepare reads what the rest needs to know.
+func (r *renamer) prepare(ctx context.Context) error {
+	var err error
+	if r.srv, err = r.b.Server(ctx, adapters.RenameRole); err != nil {
+		return err
+	}
+	src, err := r.source(ctx, r.sym.Path)
+	if err != nil {
+		return err
+	}
+	at := r.sym.NameSpan.Start
+	r.lifetime = r.sym.Kind == graph.KindTypeParam && at > 0 && src.content[at-1] == '\''
+	if r.lifetime {
+		r.in.NewName = strings.TrimPrefix(r.in.NewName, "'")
+	}
+	if r.sym.Local {
+		r.holders = []string{r.sym.Path}
+		return nil
+	}
+	r.holders, err = holders(ctx, r.b, strings.TrimPrefix(r.sym.Name, "r#"))
+	return err
+}
+
+// allowed refuses what makes no sense, whatever the server would do.
+func (r *renamer) allowed(context.Context) error {
+	s, name := r.sym, r.in.NewName
+	if err := r.a.CheckName(s, name); err != nil {
+		return err
+	}
+	src := r.sources[s.Path]
+	switch {
+	case name == s.Name:
+		return refuse(adapters.InvalidArgument, "%s has that name already", s.Name)
+	case s.Kind == graph.KindParameter && s.Name == "self":
+		return refuse(adapters.Unsupported, "self makes a function a method; it cannot have another name")
+	case s.Kind == graph.KindFunction && s.Name == "main" && s.Container == "" && programRoot(s.Path):
+		return refuse(adapters.Unsupported, "a program starts at its function main; it cannot be renamed")
+	case s.Kind == graph.KindFunction && slices.ContainsFunc(s.Attributes, exported):
+		r.warn("%s is exported under its name to code that is not Rust; whatever looks for it there must follow", s.Name)
+	case r.a.Language().Generated(src.content):
+		r.warn("%s says that a tool writes it; the rename lasts until it is written again", r.relative(s.Path))
+	}
+	return nil
+}
+
+// exported reports whether an attribute gives a function a name for the linker
+// or for a host.
+func exported(attribute string) bool {
+	for _, word := range []string{"no_mangle", "export_name", "wasm_bindgen", "pyfunction", "pymethods"} {
+		if strings.Contains(attribute, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// programRoot reports whether cargo makes a program of a file.
+func programRoot(path string) bool {
+	dir := filepath.Base(filepath.Dir(path))
+	return filepath.Base(path) == "main.rs" || filepath.Base(path) == "build.rs" || dir == "bin" || dir == "examples"
+}
+
+// outsiders refuses a member by which a type implements a trait that is
+// declared outside the workspace.
+func (r *renamer) outsiders(ctx context.Context) error {
+	if !strings.Contains(r.sym.Container, " as ") || r.sym.Local {
+		return nil
+	}
+	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, protocol.MethodTextDocumentDeclaration, r.sym, nil)
+	if err != nil {
+		return r.explain(err)
+	}
+	for _, p := range list {
+		if !recipe.Inside(r.b.Root(), p.Path) {
+			kind, trait, _ := strings.Cut(strings.Trim(r.sym.Container, "<>"), " as ")
+			return refuse(adapters.OutsideWorkspace, "%s implements %s by %s, and that trait is declared outside this workspace (%s); it cannot have another name here",
+				kind[strings.LastIndexByte(kind, '<')+1:], trait, r.sym.Name, p.Path)
+		}
+	}
+	return nil
+}
+
+// ask takes rust-analyzer's edits at the declaration.
+func (r *renamer) ask(ctx context.Context) error {
+	name := r.in.NewName
+	if r.lifetime {
+		name = "'" + name
+	}
+	set, err := recipe.Rename(ctx, r.srv, r.sym, name)
+	if err != nil {
+		return r.explain(err)
+	}
+	if set, err = r.follow(ctx, set); err != nil {
+		return err
+	}
+	r.edits, err = recipe.NewEdits(set, r.read(ctx))
+	return err
+}
+
+// explain turns an error of rust-analyzer's into a refusal.
+func (r *renamer) explain(err error) error {
+	if errors.Is(err, recipe.ErrNoRename) {
+		return refuse(adapters.Unsupported, "rust-analyzer finds nothing to rename at the declaration of %s", r.sym.Qualified)
+	}
+	var server adapters.ServerRefusal
+	if !errors.As(err, &server) {
+		return err
+	}
+	code, message := server.Refusal()
+	lower := strings.ToLower(message)
+	switch {
+	case code == invalidParams && strings.Contains(lower, "no references found"):
+		return refuse(adapters.Unsupported, "rust-analyzer does not know %s (%s): it may be left out of the build here by #[cfg], or its file belongs to no crate",
+			r.sym.Qualified, r.relative(r.sym.Path))
+	case code == invalidParams && (strings.Contains(lower, "non-local") || strings.Contains(lower, "crate outside")):
+		return refuse(adapters.OutsideWorkspace, "%s is declared outside this workspace; rust-analyzer says: %s", r.sym.Name, message)
+	case code == invalidParams && (strings.Contains(lower, "invalid name") || strings.Contains(lower, "not a valid")):
+		return refuse(adapters.InvalidName, "%q cannot be the name of a %s here; rust-analyzer says: %s", recipe.Printable(r.in.NewName), r.sym.Kind, message)
+	}
+	return declined(r.b, r.sym, server)
+}
+
+// audit checks each of the server's edits against the text: it must put the
+// new name in place of the old one, or write a field and its value apart.
+func (r *renamer) audit(ctx context.Context) error {
+	old, name := strings.TrimPrefix(r.sym.Name, "r#"), strings.TrimPrefix(r.in.NewName, "r#")
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		if inside(path, "target") && !inside(r.sym.Path, "target") {
+			return refuse(adapters.Unsupported, "%s is used in %s, which a build writes", r.sym.Name, r.relative(path))
+		}
+		for _, e := range r.edits.Of(path) {
+			was := strings.TrimPrefix(strings.TrimPrefix(string(src.content[e.Start:e.End]), "'"), "r#")
+			now := strings.TrimPrefix(strings.TrimPrefix(e.New, "'"), "r#")
+			switch {
+			case was == old && now == name:
+			case was == "" && (now == name+": " || now == ": "+name || now == "r#"+name+": " || now == ": r#"+name || now == old+": " || now == ": "+old):
+			case strings.ReplaceAll(was, " ", "") == old+":"+old, strings.ReplaceAll(now, " ", "") == name, strings.HasPrefix(was, old) || strings.HasSuffix(was, old):
+				// "x: x" becomes "x" where the new name is that of the field.
+			default:
+				at := src.index.PointOf(e.Start)
+				return refuse(adapters.Unsupported, "rust-analyzer would write %q in place of %q at %s:%d:%d, which is no rename of %s",
+					recipe.Printable(e.New), recipe.Printable(string(src.content[e.Start:e.End])), r.relative(path), at.Line, at.Column, r.sym.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// inside reports whether a folder of the name is above a file.
+func inside(path, folder string) bool {
+	return slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(path)), "/"), folder)
+}
+
+// draft makes the plan of the edits.
+func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
+	set := r.edits.Set()
+	set.Ops = append(set.Ops, r.moves...)
+	target := r.sym.Path
+	for _, m := range r.moves {
+		if m.Path == target {
+			target = m.NewPath
+		}
+	}
+	offset := r.edits.Moved(r.sym.Path, r.sym.NameSpan.Start)
+	d := adapters.Draft{
+		Change:   set,
+		Reads:    slices.DeleteFunc(slices.Clone(r.holders), func(p string) bool { return len(r.edits.Of(p)) > 0 }),
+		Old:      adapters.Marks{Path: r.sym.Path, Offset: r.sym.NameSpan.Start},
+		New:      adapters.Marks{Path: target, Offset: offset},
+		Warnings: r.warnings,
+	}
+	after, err := r.b.With(set)
+	if err != nil {
+		return d, fmt.Errorf("the planned change does not fit the text: %w", err)
+	}
+	tree, err := after.Tree(ctx, target)
+	if err != nil {
+		return d, err
+	}
+	renamed, ok := tree.Declared(offset)
+	if !ok || strings.TrimPrefix(renamed.Name, "r#") != strings.TrimPrefix(r.in.NewName, "r#") {
+		return d, fmt.Errorf("the planned change does not declare %s at %s", r.in.NewName, r.relative(target))
+	}
+	d.NewID = renamed.ID
+	return d, nil
+}
+
+// source reads and parses a file once.
+func (r *renamer) source(ctx context.Context, path string) (*file, error) {
+	if f, ok := r.sources[path]; ok {
+		return f, nil
+	}
+	content, _, err := r.b.Snapshot().Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := r.b.Tree(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{path: path, content: content, tree: tree, index: text.NewFile(content)}
+	r.sources[path] = f
+	return f, nil
+}
+
+// read reads files for change sets.
+func (r *renamer) read(ctx context.Context) change.ReadFunc {
+	return func(path string) ([]byte, error) {
+		content, _, err := r.b.Snapshot().Read(ctx, path)
+		return content, err
+	}
+}
+
+func (r *renamer) relative(path string) string {
+	rel, err := filepath.Rel(r.b.Root(), path)
+	if err != nil || !recipe.Inside(r.b.Root(), path) {
+		return path
+	}
+	return filepath.ToSlash(rel)
+}
+
+func (r *renamer) warn(format string, args ...any) {
+	if w := fmt.Sprintf(format, args...); !slices.Contains(r.warnings, w) {
+		r.warnings = append(r.warnings, w)
+	}
+}
+
+// where names a place for people.
+func (r *renamer) where(f *file, offset int) string {
+	at := f.index.PointOf(offset)
+	return r.relative(f.path) + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column)
+}
+
+func fileOf(content []byte) *text.File { return text.NewFile(content) }
+
+// count writes a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
