@@ -70,9 +70,7 @@ func Decode(spec Spec, params json.RawMessage) (any, error) {
 
 // set writes a value that was given under some name of the field.
 func (f Field) set(v reflect.Value, e entry) error {
-	dec := json.NewDecoder(bytes.NewReader(e.value))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v.Addr().Interface()); err != nil {
+	if err := f.read(v, e.value); err != nil {
 		if inner, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 			return Errorf(InvalidArgument, "%s has no field %s", e.name, inner)
 		}
@@ -97,6 +95,17 @@ func (f Field) set(v reflect.Value, e entry) error {
 		return nil
 	}
 	return f.fold(v, e.name)
+}
+
+// read decodes a value strictly, the kinds without fields of their own the short way.
+func (f Field) read(v reflect.Value, value json.RawMessage) error {
+	switch v.Kind() {
+	case reflect.String, reflect.Int, reflect.Bool:
+		return json.Unmarshal(value, v.Addr().Interface())
+	}
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.DisallowUnknownFields()
+	return dec.Decode(v.Addr().Interface())
 }
 
 // fold replaces an enum value by its declared spelling.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/auralsp/aura/daemon/api"
@@ -30,6 +31,8 @@ type conn struct {
 	drains atomic.Bool // no further requests are read
 	wg     sync.WaitGroup
 	queue  *queue
+	jobs   chan *flight  // to an idle worker
+	idle   chan struct{} // a token of each idle worker
 
 	mu            sync.Mutex // guards what follows
 	client        Client
@@ -37,7 +40,8 @@ type conn struct {
 }
 
 func newConn(ctx context.Context, s *Server, nc *net.UnixConn, n int64, pid int) *conn {
-	c := &conn{s: s, nc: nc, out: newOutbox(s.opts.Limits.Outbound), queue: newQueue(s.opts.Limits)}
+	c := &conn{s: s, nc: nc, queue: newQueue(s.opts.Limits), jobs: make(chan *flight), idle: make(chan struct{}, idleWorkers)}
+	c.out = newOutbox(s.opts.Limits.Outbound, writesNow(nc))
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	id := fmt.Sprintf("c%d", n)
 	c.client = Client{ID: id, Name: "client", Session: "conn-" + rand.Text()[:8], Tier: api.ApplyTier, PID: pid}
@@ -151,6 +155,9 @@ func (c *conn) write() {
 			_ = c.nc.SetWriteDeadline(time.Now().Add(time.Second))
 		}
 		_, err := bufs.WriteTo(c.nc)
+		if c.ctx.Err() == nil {
+			_ = c.nc.SetWriteDeadline(time.Time{})
+		}
 		c.out.written(n)
 		if err != nil {
 			c.cancel()
@@ -162,6 +169,24 @@ func (c *conn) write() {
 
 // readPatience is how long a client may take to read what one write holds.
 const readPatience = time.Minute
+
+// writesNow returns a function that writes what the client takes at once, and
+// returns how much that was.
+func writesNow(nc *net.UnixConn) func([]byte) int {
+	raw, err := nc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return func(b []byte) (n int) {
+		_ = raw.Write(func(fd uintptr) bool {
+			if m, err := syscall.Write(int(fd), b); err == nil {
+				n = m
+			}
+			return true
+		})
+		return n
+	}
+}
 
 // send puts one message into the outbox; a client that lets it overflow is cut
 // off. A nil message is nothing to say.

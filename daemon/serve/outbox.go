@@ -3,17 +3,21 @@ package serve
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 )
 
 // outbox holds the messages that wait for the client to read them. It is safe
 // for concurrent use; one goroutine takes.
 type outbox struct {
+	// now writes what the client takes at once and returns how much that was.
+	now   func([]byte) int
 	limit int // bytes that may wait before a further message counts as too much
 
 	mu     sync.Mutex // guards what follows
 	items  []outItem
 	bytes  int
+	taken  bool // somebody writes: what was taken goes first
 	closed bool
 
 	wake  chan struct{} // something was put or the box was closed
@@ -26,8 +30,8 @@ type outItem struct {
 	data []byte
 }
 
-func newOutbox(limit int) *outbox {
-	return &outbox{limit: limit, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+func newOutbox(limit int, now func([]byte) int) *outbox {
+	return &outbox{now: now, limit: limit, wake: make(chan struct{}, 1), space: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
 // put adds a framed message and reports whether there was room: false means
@@ -50,10 +54,35 @@ func (o *outbox) put(key string, data []byte) bool {
 	if o.bytes > o.limit {
 		return false
 	}
-	o.items = append(o.items, outItem{key, data})
-	o.bytes += len(data)
-	signal(o.wake)
+	if o.now != nil && len(o.items) == 0 && !o.taken {
+		data = o.direct(data)
+	}
+	if len(data) > 0 {
+		o.items = append(o.items, outItem{key, data})
+		o.bytes += len(data)
+	}
+	if len(o.items) > 0 || o.closed {
+		signal(o.wake)
+	}
 	return true
+}
+
+// direct writes a message that nothing is ahead of, which spares the way over
+// the writer, and returns what the client did not take at once, unless it has
+// put that first in line. mu is held.
+func (o *outbox) direct(data []byte) []byte {
+	o.taken = true
+	o.mu.Unlock()
+	n := o.now(data)
+	o.mu.Lock()
+	o.taken = false
+	if n == 0 || n == len(data) {
+		return data[n:]
+	}
+	// No longer to be replaced, and ahead of what came meanwhile.
+	o.items = slices.Insert(o.items, 0, outItem{"", data[n:]})
+	o.bytes += len(data) - n
+	return nil
 }
 
 // take waits for messages and returns all of them; ok is false when the box is
@@ -61,7 +90,8 @@ func (o *outbox) put(key string, data []byte) bool {
 func (o *outbox) take() (bufs net.Buffers, ok bool) {
 	for {
 		o.mu.Lock()
-		if len(o.items) > 0 {
+		if len(o.items) > 0 && !o.taken {
+			o.taken = true
 			for _, it := range o.items {
 				bufs = append(bufs, it.data)
 			}
@@ -69,7 +99,7 @@ func (o *outbox) take() (bufs net.Buffers, ok bool) {
 			o.mu.Unlock()
 			return bufs, true
 		}
-		closed := o.closed
+		closed := o.closed && !o.taken
 		o.mu.Unlock()
 		if closed {
 			return nil, false
@@ -82,6 +112,7 @@ func (o *outbox) take() (bufs net.Buffers, ok bool) {
 func (o *outbox) written(n int) {
 	o.mu.Lock()
 	o.bytes -= n
+	o.taken = false
 	o.mu.Unlock()
 	signal(o.space)
 	signal(o.room)

@@ -47,14 +47,20 @@ func newQueue(l Limits) *queue {
 
 // add appends a flight, or joins its asker to an equal one that has not
 // started: an answer made after both were asked is as fresh as either needs.
-// It reports whether there was room.
-func (q *queue) add(f *flight) bool {
+// It reports whether there was room, and whether the caller is to start the
+// flight now, as nothing is ahead of it.
+func (q *queue) add(f *flight, crowded func() bool) (room, now bool) {
+	busy := crowded()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.held >= q.limit {
-		return false
+		return false, false
 	}
 	q.held++
+	if len(q.waiting) == 0 && len(q.running) < q.slots && !busy && !f.spec.Ordered && !slices.ContainsFunc(q.running, ordered) {
+		q.running = append(q.running, f)
+		return true, true
+	}
 	if f.key != "" {
 		// Only those behind the last ordered request: what it does must be seen.
 		for _, w := range slices.Backward(q.waiting) {
@@ -64,14 +70,16 @@ func (q *queue) add(f *flight) bool {
 			if w.key == f.key {
 				w.askers = append(w.askers, f.askers...)
 				f.cancel()
-				return true
+				return true, false
 			}
 		}
 	}
 	q.waiting = append(q.waiting, f)
 	signal(q.wake)
-	return true
+	return true, false
 }
+
+func ordered(f *flight) bool { return f.spec.Ordered }
 
 // next returns the next flight to start; nil when ctx is done. crowded says
 // that the client has enough to read.

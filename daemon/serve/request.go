@@ -40,7 +40,12 @@ func (c *conn) submit(m message, reply, answer func([]byte)) {
 		f.key = spec.Name + "\x00" + string(m.Params)
 	}
 	f.ctx, f.cancel = context.WithCancel(c.ctx)
-	if !c.queue.add(f) {
+	room, now := c.queue.add(f, c.out.crowded)
+	if now {
+		c.start(f)
+		return
+	}
+	if !room {
 		f.cancel()
 		c.s.stats.overloaded.Add(1)
 		refuse(api.Errorf(api.Overloaded, "%d requests of this connection wait already; send more when they are answered", c.queue.limit))
@@ -60,7 +65,38 @@ func (c *conn) schedule() {
 			c.execute(f)
 			continue
 		}
-		c.wg.Go(func() { c.execute(f) })
+		c.start(f)
+	}
+}
+
+// idleWorkers is how many goroutines of a connection wait for its next
+// request: a new one would first have to grow its stack.
+const idleWorkers = 2
+
+// start runs a request on an idle worker or a new one.
+func (c *conn) start(f *flight) {
+	select {
+	case c.jobs <- f:
+	default:
+		c.wg.Go(func() { c.work(f) })
+	}
+}
+
+// work runs a request, and further ones while few workers are idle.
+func (c *conn) work(f *flight) {
+	for {
+		c.execute(f)
+		select {
+		case c.idle <- struct{}{}:
+		default:
+			return
+		}
+		select {
+		case f = <-c.jobs:
+			<-c.idle
+		case <-c.ctx.Done():
+			return
+		}
 	}
 }
 

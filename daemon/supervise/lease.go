@@ -112,7 +112,7 @@ func (l *Lease) Open(ctx context.Context, paths []string) error {
 	l.i.mu.Lock()
 	g := l.i.gen
 	l.i.mu.Unlock()
-	if g != nil && !g.doomed() && g.mirror.has(ctx, paths) {
+	if g != nil && !g.doomed() && g.mirror.has(paths) {
 		l.i.usedOpen(paths)
 		return nil
 	}

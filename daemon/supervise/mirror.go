@@ -230,14 +230,11 @@ func (m *mirror) open(ctx context.Context, paths []string) error {
 	return m.g.client.Barrier(ctx)
 }
 
-// has reports whether the server has the documents open with the view's text.
-func (m *mirror) has(ctx context.Context, paths []string) bool {
+// has reports whether the server has the documents open. It gets their current
+// text before each request.
+func (m *mirror) has(paths []string) bool {
 	for _, path := range paths {
-		have, open := m.g.client.Document(path)
-		if !open {
-			return false
-		}
-		if doc, err := m.g.i.view.Read(ctx, path); err != nil || string(doc.Content) != string(have.Text) {
+		if _, open := m.g.client.Document(path); !open {
 			return false
 		}
 	}

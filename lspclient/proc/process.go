@@ -66,6 +66,25 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return c.in.Write(b)
 }
 
+// TryWrite writes as much as standard input takes without waiting, and returns
+// how much that was. Write says why it may be nothing.
+func (c *Conn) TryWrite(b []byte) (n int) {
+	if c.in == nil {
+		return 0
+	}
+	raw, err := c.in.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Write(func(fd uintptr) bool {
+		if m, err := syscall.Write(int(fd), b); err == nil {
+			n = m
+		}
+		return true
+	})
+	return n
+}
+
 // CloseWrite closes standard input; reading goes on.
 func (c *Conn) CloseWrite() error {
 	var err error

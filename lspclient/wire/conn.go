@@ -43,8 +43,9 @@ type Answer struct {
 // Handler takes what the peer sends. A panic in it is logged and counted, and
 // ends neither the connection nor the process.
 type Handler interface {
-	// Event is called on the consumer goroutine, in wire order, one at a time. It
-	// must not call Conn.Call, Barrier or Close: their end may wait for it.
+	// Event is called in wire order, one at a time, on the consumer goroutine or
+	// the reader. It must not call Conn.Call, Barrier or Close: their end may wait
+	// for it.
 	Event(Event)
 	// Request is called on the reader, in wire order, and must not block. The
 	// params are valid during the call and in Later.
@@ -118,11 +119,13 @@ type laterJob struct {
 }
 
 // Start runs a connection over rwc, whose Close must end its Read and Write.
+// Where rwc has a method TryWrite([]byte) int, which writes what fits without
+// waiting, frames need not wait for the goroutine that writes.
 // The caller must Close the Conn.
 func Start(rwc io.ReadWriteCloser, o Options) *Conn {
 	c := &Conn{
 		rwc: rwc, handler: o.Handler, log: o.Log,
-		out: newOutbox(), later: make(chan laterJob, maxLater),
+		out: newOutbox(writesNow(rwc)), later: make(chan laterJob, maxLater),
 		dead: make(chan struct{}), over: make(chan struct{}), stopped: make(chan struct{}),
 		pending: make(map[int64]*pending), cancelled: make(map[int64]struct{}),
 	}
@@ -159,6 +162,15 @@ func Start(rwc io.ReadWriteCloser, o Options) *Conn {
 		close(c.stopped)
 	}()
 	return c
+}
+
+// writesNow returns the TryWrite of a stream that has one: it writes what fits
+// without waiting and returns how much that was.
+func writesNow(rwc io.ReadWriteCloser) func([]byte) int {
+	if w, ok := rwc.(interface{ TryWrite([]byte) int }); ok {
+		return w.TryWrite
+	}
+	return nil
 }
 
 // Done is closed when the connection is dead: every call fails from then on.
@@ -371,14 +383,19 @@ func (c *Conn) send(ctx context.Context, frame []byte) error {
 
 func (c *Conn) consume() {
 	for e := c.queue.pop(); e != nil; e = c.queue.pop() {
-		c.guard(e.Method, func() { c.handler.Event(*e) })
-		c.queue.done(e)
-		if e.call != nil {
-			e.call.answer <- e.answer
-		}
+		c.handle(e)
 	}
 	c.queue.stop()
 	close(c.over)
+}
+
+// handle hands over an event whose turn it is.
+func (c *Conn) handle(e *Event) {
+	c.guard(e.Method, func() { c.handler.Event(*e) })
+	c.queue.done(e)
+	if e.call != nil {
+		e.call.answer <- e.answer
+	}
 }
 
 func (c *Conn) work() {

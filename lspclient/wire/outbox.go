@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -18,16 +19,21 @@ const (
 
 // outbox holds frames between callers and the writer.
 type outbox struct {
+	// now writes what the peer takes at once and returns how much that was; nil
+	// where writing may block.
+	now func([]byte) int
+
 	mu     sync.Mutex
 	frames [][]byte
 	bytes  int
+	direct bool // a caller is in now: the writer has to wait
 	closed bool
 	ready  *sync.Cond    // frames arrived, or closed
 	room   chan struct{} // closed and replaced whenever the writer takes frames
 }
 
-func newOutbox() *outbox {
-	b := &outbox{room: make(chan struct{})}
+func newOutbox(now func([]byte) int) *outbox {
+	b := &outbox{now: now, room: make(chan struct{})}
 	b.ready = sync.NewCond(&b.mu)
 	return b
 }
@@ -42,7 +48,7 @@ func (b *outbox) push(ctx context.Context, frame []byte) (open bool, err error) 
 			return false, nil
 		}
 		if b.bytes == 0 || b.bytes+len(frame) <= maxOutbox {
-			b.add(frame)
+			b.send(frame)
 			b.mu.Unlock()
 			return true, nil
 		}
@@ -70,6 +76,28 @@ func (b *outbox) force(frame []byte) bool {
 	return true
 }
 
+// send writes a frame that nothing is ahead of by itself, which spares the way
+// over the writer; what the peer does not take at once is left to the writer.
+// mu is held.
+func (b *outbox) send(frame []byte) {
+	if b.now == nil || b.bytes > 0 || b.direct {
+		b.add(frame)
+		return
+	}
+	b.direct = true
+	b.mu.Unlock()
+	n := b.now(frame)
+	b.mu.Lock()
+	b.direct = false
+	if n < len(frame) && !b.closed {
+		b.frames = slices.Insert(b.frames, 0, frame[n:])
+		b.bytes += len(frame) - n
+	}
+	if len(b.frames) > 0 || b.closed {
+		b.ready.Signal()
+	}
+}
+
 func (b *outbox) add(frame []byte) {
 	b.frames = append(b.frames, frame)
 	b.bytes += len(frame)
@@ -81,7 +109,7 @@ func (b *outbox) add(frame []byte) {
 func (b *outbox) take(spare [][]byte) [][]byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.frames) == 0 && !b.closed {
+	for b.direct || len(b.frames) == 0 && !b.closed {
 		b.ready.Wait()
 	}
 	if b.closed {

@@ -55,6 +55,7 @@ type queue struct {
 	handled uint64 // Seq below which all are handled
 	waiters []waiter
 	byKey   map[string]*Event // queued events that may be replaced; nil while there is room
+	busy    bool              // an event is being handled
 	ended   bool              // nothing arrives any more
 	stopped bool              // nothing is handled any more
 
@@ -143,12 +144,13 @@ func (q *queue) squeeze(e *Event) bool {
 func (q *queue) pop() *Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.count == 0 && !q.ended && !q.stopped {
+	for q.busy || q.count == 0 && !q.ended && !q.stopped {
 		q.ready.Wait()
 	}
 	if q.count == 0 || q.stopped {
 		return nil
 	}
+	q.busy = true
 	e := q.ring[q.head]
 	q.ring[q.head] = nil
 	q.head = (q.head + 1) % len(q.ring)
@@ -166,11 +168,27 @@ func (q *queue) pop() *Event {
 	return e
 }
 
+// claim gives e its turn at once if nothing is queued or being handled; the
+// caller then handles it. Else e is to be pushed.
+func (q *queue) claim(e *Event) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.busy || q.count > 0 || q.ended || q.stopped {
+		return false
+	}
+	q.busy = true
+	e.Seq = q.next
+	q.next++
+	return true
+}
+
 // done says that all events up to e have been handled.
 func (q *queue) done(e *Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.handled = e.Seq + 1
+	q.busy = false
+	q.ready.Signal() // of the reader's event; the consumer may wait for its end
 	kept := q.waiters[:0]
 	for _, w := range q.waiters {
 		if w.mark <= q.handled {

@@ -74,6 +74,12 @@ func (c *Conn) reply(p *pending, m Message, now time.Time) {
 		e.answer.err = &CallError{Method: p.method, Code: m.Error.Code, Message: m.Error.Message, Data: m.Error.Data}
 		e.Err = e.answer.err
 	}
+	// With nothing ahead of it the reader hands it over by itself, so that who
+	// waits for the answer need not wait for another goroutine.
+	if c.queue.claim(e) {
+		c.handle(e)
+		return
+	}
 	c.queue.push(e, true)
 }
 
