@@ -1,0 +1,285 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/text"
+)
+
+// named changes the strings by which the program itself knows the symbol: the
+// first argument of what makes a type by a call.
+func (r *renamer) named(ctx context.Context) error {
+	for _, m := range r.members {
+		src, err := r.source(ctx, m.Path)
+		if err != nil {
+			return err
+		}
+		if m.Kind != graph.KindVariable && m.Kind != graph.KindConstant && m.Kind != graph.KindTypeAlias || src.tree == nil {
+			continue
+		}
+		made := maker.FindSubmatchIndex(src.content[m.NameSpan.End:])
+		if made == nil {
+			continue
+		}
+		span := graph.Span{Start: m.NameSpan.End + made[2], End: m.NameSpan.End + made[3]}
+		if string(src.content[span.Start:span.End]) == m.Name {
+			r.edits.Add(m.Path, span, r.in.NewName)
+		}
+	}
+	return nil
+}
+
+// maker matches, behind a name, the call that gives it its type with that name
+// as a string: T = TypeVar("T").
+var maker = regexp.MustCompile(`^[ \t]*=[ \t]*(?:\w+\.)*(?:TypeVar|ParamSpec|TypeVarTuple|NewType|NamedTuple|namedtuple|TypedDict|Enum|IntEnum|StrEnum|Flag|IntFlag|TypeAliasType)\([ \t\r\n]*['"](\w+)['"]`)
+
+// mentions changes the name where comments and documentation, and if asked for
+// other strings, of the files that refer to the symbol mention it.
+func (r *renamer) mentions(ctx context.Context) error {
+	if !r.in.Comments && !r.in.Strings {
+		return nil
+	}
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		if src.tree == nil {
+			continue
+		}
+		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+			if r.edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
+				continue
+			}
+			switch documents := m.Token.Kind == syntax.Comment || src.docstring(m.Token); {
+			case documents && r.in.Comments && src.means(m, r.sym):
+				r.edits.Add(path, m.Span, r.in.NewName)
+			case !documents && r.in.Strings:
+				r.edits.Add(path, m.Span, r.in.NewName)
+			}
+		}
+	}
+	return nil
+}
+
+// reaches reports whether a local symbol can be meant at an offset.
+func (r *renamer) reaches(src *source, at int) bool {
+	if !r.sym.Local {
+		return true
+	}
+	return slices.ContainsFunc(r.members, func(m graph.Symbol) bool {
+		if m.Path != src.path {
+			return false
+		}
+		owner, ok := src.tree.Enclosing(m.NameSpan.Start)
+		return ok && owner.Whole.Contains(at)
+	})
+}
+
+// docstring reports whether a string is a statement of its own.
+func (s *source) docstring(t syntax.Token) bool {
+	if s.content[t.Span.Start] == '#' {
+		return true
+	}
+	before := statement(s.content[max(0, t.Span.Start-around):t.Span.Start])
+	return before.depth() == 0 && strings.TrimSpace(before.text) == "" || strings.HasSuffix(strings.TrimSpace(before.text), ":") && before.depth() == 0 && s.firstOnLine(t.Span.Start)
+}
+
+func (s *source) firstOnLine(at int) bool {
+	line := bytes.LastIndexByte(s.content[:at], '\n') + 1
+	return len(bytes.TrimSpace(s.content[line:at])) == 0
+}
+
+// means reports whether a word of prose stands for the symbol: it is marked as
+// code, or it is no word of any language.
+func (s *source) means(m recipe.Mention, sym graph.Symbol) bool {
+	before, after := s.content[m.Token.Span.Start:m.Span.Start], s.content[m.Span.End:m.Token.Span.End]
+	if n := len(before); n > 0 && (before[n-1] == '-' || before[n-1] == '/' || before[n-1] == '\\') || len(after) > 0 && (after[0] == '-' || after[0] == '/') {
+		return false // part of an option, a path, a compound
+	}
+	if bytes.HasSuffix(before, []byte(".")) && len(before) > 1 && isWordByte(before[len(before)-2]) {
+		chain := qualifier(before)
+		return chain == "self" || chain == "cls" || sym.Container != "" && (chain == last(sym.Container) || strings.HasSuffix("."+sym.Container, "."+chain))
+	}
+	switch {
+	case bytes.HasSuffix(before, []byte("`")), bytes.HasSuffix(before, []byte("~")):
+		return true
+	case sym.Kind == graph.KindParameter && bytes.HasPrefix(after, []byte(":")) && paramField.Match(before):
+		return true // :param name:
+	case sym.Kind == graph.KindParameter && s.firstOnLine(m.Span.Start) && (bytes.HasPrefix(after, []byte(":")) || bytes.HasPrefix(after, []byte(" (")) || bytes.HasPrefix(after, []byte(" :"))):
+		return true // name (int): of the other two conventions
+	case bytes.HasPrefix(after, []byte("(")) && (sym.Kind == graph.KindFunction || sym.Kind == graph.KindMethod || sym.Kind == graph.KindClass):
+		return true
+	}
+	return unmistakable(sym.Name)
+}
+
+// paramField matches the head of a field that describes a parameter.
+var paramField = regexp.MustCompile(`:(?:param|parameter|arg|argument|keyword|type)(?:[ \t]+[^:\n]*)?[ \t]$`)
+
+// qualifier returns the dotted name that text ends with, its last dot left out.
+func qualifier(before []byte) string {
+	end := len(before) - 1
+	start := end
+	for start > 0 && (isWordByte(before[start-1]) || before[start-1] == '.') {
+		start--
+	}
+	return string(before[start:end])
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// unmistakable reports whether a name is no ordinary word: it has a capital
+// within it, a digit or an underscore.
+func unmistakable(name string) bool {
+	for i, c := range name {
+		if c == '_' || unicode.IsDigit(c) || i > 0 && unicode.IsUpper(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxAsked bounds how many uses of another type are looked at.
+const maxAsked = 200
+
+// leftovers says where the old name still stands: in strings and comments, and
+// as an attribute of what pyright knows nothing of.
+func (r *renamer) leftovers(ctx context.Context) error {
+	pages, err := r.pages(ctx)
+	if err != nil {
+		return err
+	}
+	inComments, inStrings := 0, 0
+	var where, unknown, generated []string
+	for _, src := range pages {
+		edited := len(r.edits.Of(src.path)) > 0
+		if edited && isGenerated(src.content) {
+			generated = append(generated, recipe.Relative(r.b, src.path))
+		}
+		if r.sym.Local && !edited {
+			continue
+		}
+		before := inComments + inStrings
+		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+			switch {
+			case r.edits.Covers(src.path, m.Span) || !r.reaches(src, m.Span.Start):
+			case m.Token.Kind == syntax.Comment || src.docstring(m.Token):
+				if unmistakable(r.sym.Name) && edited {
+					inComments++
+				}
+			case src.whole(m):
+				inStrings++
+			}
+		}
+		if inComments+inStrings > before {
+			where = append(where, recipe.Relative(r.b, src.path))
+		}
+		more, err := r.untyped(ctx, src, maxAsked-len(unknown))
+		if err != nil {
+			return err
+		}
+		unknown = append(unknown, more...)
+	}
+	if len(where) > 0 {
+		r.warn("%q still stands in %s of files that know the symbol: %s", r.sym.Name, counted(inComments, inStrings), listed(where, 5))
+	}
+	if len(unknown) > 0 {
+		r.warn("%q keeps its name where pyright cannot tell what it belongs to: %s", r.sym.Name, listed(unknown, 5))
+	}
+	if len(generated) > 0 {
+		r.warn("generated files change as well, and their generator would write the old name again: %s", listed(generated, 5))
+	}
+	return r.private(ctx)
+}
+
+// whole reports whether a string may name the symbol to a program: it is the
+// name, or a dotted path that ends in it, as getattr and mocks take them.
+func (s *source) whole(m recipe.Mention) bool {
+	t := bytes.Trim(bytes.TrimLeft(s.content[m.Token.Span.Start:m.Token.Span.End], "rRbBuUfF"), `"'`)
+	return !bytes.ContainsAny(t, " \n") && (m.Span.End >= m.Token.Span.End-3 || bytes.HasPrefix(s.content[m.Span.End:], []byte(".")))
+}
+
+// untyped returns the places of a file where a member's name follows a dot and
+// pyright does not know of what.
+func (r *renamer) untyped(ctx context.Context, src *source, limit int) ([]string, error) {
+	if !isMember(r.sym) {
+		return nil, nil
+	}
+	var out []string
+	for _, id := range src.tree.Named(r.sym.Name) {
+		before := bytes.TrimRight(src.content[:id.Span.Start], " \t\r\n")
+		if !bytes.HasSuffix(before, []byte(".")) || r.edits.Covers(src.path, id.Span) {
+			continue
+		}
+		if limit--; limit < 0 {
+			break
+		}
+		places, err := recipe.Locate(ctx, r.b, lookup, "textDocument/definition", graph.Symbol{Path: src.path, NameSpan: id.Span}, nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(places) == 0 {
+			at := text.NewFile(src.content).PointOf(id.Span.Start)
+			out = append(out, fmt.Sprintf("%s:%d:%d", recipe.Relative(r.b, src.path), at.Line, at.Column))
+		}
+	}
+	return out, nil
+}
+
+// private warns of names that Python makes of a class and its private members.
+func (r *renamer) private(ctx context.Context) error {
+	class, name := "", r.sym.Name
+	switch {
+	case r.sym.Kind == graph.KindClass:
+		class, name = r.sym.Name, ""
+	case mangled(name) && r.sym.Container != "":
+		class = last(r.sym.Container)
+	default:
+		return nil
+	}
+	word := "_" + strings.TrimLeft(class, "_") + name
+	if name == "" {
+		return nil // which members it has outside is not known by a word
+	}
+	files, err := r.b.Snapshot().Grep(ctx, word)
+	if err != nil {
+		return err
+	}
+	if len(files) > 0 {
+		var where []string
+		for _, f := range files {
+			where = append(where, recipe.Relative(r.b, f))
+		}
+		r.warn("%s is how %s is reached from outside its class, and keeps its name: %s", word, name, listed(where, 5))
+	}
+	return nil
+}
+
+// counted says how many comments and strings there are, without those that there are not.
+func counted(comments, strings int) string {
+	plural := func(n int, word string) string {
+		if n == 1 {
+			return "1 " + word
+		}
+		return fmt.Sprintf("%d %ss", n, word)
+	}
+	switch {
+	case comments == 0:
+		return plural(strings, "string")
+	case strings == 0:
+		return plural(comments, "comment")
+	}
+	return plural(comments, "comment") + " and " + plural(strings, "string")
+}
