@@ -158,11 +158,11 @@ type State uint8
 
 // The states of a Driver.
 const (
-	Loading State = iota // answers may lack places
-	Ready                // answers are whole
-	Broken               // it runs, but cannot load the project; Waiting says why
-	Lost                 // it runs, but what answered for it has ended: it is killed, which is a crash; Waiting says what ended
-	Outdated             // it cannot be told of what has changed: it is stopped and started anew
+	Loading  State = iota // answers may lack places
+	Ready                 // answers are whole
+	Broken                // it runs, but cannot load the project; Waiting says why
+	Lost                  // it runs, but what answered for it has ended: it is killed, which is a crash; Waiting says what ended
+	Outdated              // it cannot be told of what has changed: it is stopped and started anew
 )
 
 // Readiness is what a Driver concludes from the events it has seen.
@@ -275,6 +275,7 @@ const (
 type Check struct {
 	Name   string // "go build"
 	Argv   []string
+	Place  []string // Argv where it runs on the real tree, and must not write what the user builds; nil: Argv
 	All    []string // the same without a limit on errors, run when Argv finds some; nil when it has none
 	Env    []string // added to the environment
 	Dir    string   // absolute
@@ -286,6 +287,13 @@ type Check struct {
 	// place gives one Problem with an empty Path.
 	Parse func(output []byte, exit int) ([]Problem, error)
 }
+
+// UnableError is what Parse returns when a check could not judge anything, since
+// something that it needs is missing: it is skipped for the reason.
+type UnableError struct{ Reason string }
+
+// Error implements error.
+func (e *UnableError) Error() string { return e.Reason }
 
 // Problem is one error or warning of a build.
 type Problem struct {

@@ -26,6 +26,7 @@ type run struct {
 	cancel  context.CancelFunc
 	started time.Time
 	compare *comparison
+	inPlace bool // the checks run on the real tree
 	// real is the state of the real tree; nil while it is not known, then no
 	// result of earlier is used. In place it is that of the beginning.
 	real state
@@ -105,6 +106,9 @@ func (r *run) each(f func(context.Context, int, Unit) (verdict, error)) error {
 			if missing := new(missingError); errors.As(err, &missing) {
 				v.skipped, err = missing.Error(), nil
 			}
+			if unable := new(adapters.UnableError); errors.As(err, &unable) {
+				v.skipped, err = unable.Reason, nil
+			}
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.verdicts[n] = v
@@ -149,7 +153,7 @@ func (r *run) unit(ctx context.Context, u Unit, planned bool, exec func(command)
 		if err != nil {
 			return v, err
 		}
-		v.commands = append(v.commands, strings.Join(ck.Argv, " "))
+		v.commands = append(v.commands, strings.Join(r.argv(ck), " "))
 		failed := make([]problem, 0, len(found))
 		for _, p := range found {
 			if p.Warning {
@@ -210,14 +214,23 @@ func (r *run) full(ctx context.Context, ck adapters.Check, planned bool, l *line
 	return r.check(ctx, ck, planned, l, exec)
 }
 
+// argv returns the command of a check where this run makes it.
+func (r *run) argv(ck adapters.Check) []string {
+	if r.inPlace && len(ck.Place) > 0 {
+		return ck.Place
+	}
+	return ck.Argv
+}
+
 // check returns what one command finds: on the real tree, or on the planned one.
 func (r *run) check(ctx context.Context, ck adapters.Check, planned bool, l *lines, exec func(command) (result, error)) ([]problem, error) {
 	c := command{dir: ck.Dir, env: setenv(append(r.req.Env[:len(r.req.Env):len(r.req.Env)], ck.Env...), "PWD", ck.Dir)}
-	program, err := lookPath(ck.Argv[0], c.env)
+	argv := r.argv(ck)
+	program, err := lookPath(argv[0], c.env)
 	if err != nil {
 		return nil, err
 	}
-	c.argv = append([]string{program}, ck.Argv[1:]...)
+	c.argv = append([]string{program}, argv[1:]...)
 	if !planned && r.real != nil {
 		if found, ok := r.known.get(keyOf(r.real, c)); ok {
 			return found, nil

@@ -188,6 +188,7 @@ type Baseline struct {
 // that are known by content cost nothing.
 func (v *Validator) Baseline(ctx context.Context, req Request) (*Baseline, error) {
 	r := v.begin(ctx, req)
+	r.inPlace = true
 	defer r.cancel()
 	r.real, _ = r.observe()
 	b := &Baseline{units: make([]map[checkID][]problem, len(req.Units))}
@@ -213,6 +214,7 @@ func (v *Validator) Baseline(ctx context.Context, req Request) (*Baseline, error
 // Place checks the real tree after the change was made in it.
 func (v *Validator) Place(ctx context.Context, req Request, b *Baseline) (Outcome, error) {
 	r := v.begin(ctx, req)
+	r.inPlace = true
 	defer r.cancel()
 	r.real, _ = r.observe()
 	err := r.each(func(ctx context.Context, n int, u Unit) (verdict, error) {
