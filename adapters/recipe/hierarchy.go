@@ -3,6 +3,7 @@ package recipe
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"go.lsp.dev/protocol"
 
@@ -142,7 +143,7 @@ func (c *calls) add(ctx context.Context, n node, item, holder protocol.CallHiera
 		if err != nil {
 			return nil, err
 		}
-		sites = append(sites, p)
+		sites = distinct(sites, []adapters.Place{p})
 	}
 	if sym.NameSpan != (graph.Span{}) {
 		at.Span = sym.NameSpan
@@ -151,7 +152,7 @@ func (c *calls) add(ctx context.Context, n node, item, holder protocol.CallHiera
 	if i, ok := c.seen[m]; ok {
 		// Found before: function literals of one function, or a longer way to it.
 		if h := &c.found.Hits[i]; h.Depth == n.depth && h.From == n.sym.ID {
-			h.Ranges = append(h.Ranges, sites...)
+			h.Ranges = distinct(h.Ranges, sites)
 		}
 		return []node{{item: item, sym: sym}}, nil
 	}
@@ -160,10 +161,23 @@ func (c *calls) add(ctx context.Context, n node, item, holder protocol.CallHiera
 	return []node{{item: item, sym: sym}}, nil
 }
 
+// distinct adds the places that are not there yet: of a call that may go to
+// several members, servers list the place once for each.
+func distinct(places, more []adapters.Place) []adapters.Place {
+	for _, p := range more {
+		if !slices.ContainsFunc(places, func(have adapters.Place) bool { return have.Path == p.Path && have.Span == p.Span }) {
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
 // symbol returns the declaration that an item stands for: the one named there,
-// else the one around it, else what the server says of it.
+// else the one around it, else what the server says of it. What is called at
+// the top of a file is called by the file, whatever it begins with.
 func (c *calls) symbol(ctx context.Context, at adapters.Place, item protocol.CallHierarchyItem) graph.Symbol {
-	if t, err := c.bench.Tree(ctx, at.Path); err == nil {
+	module := item.Kind == protocol.SymbolKindModule || item.Kind == protocol.SymbolKindFile
+	if t, err := c.bench.Tree(ctx, at.Path); err == nil && !module {
 		if sym, ok := t.Declared(at.Span.Start); ok && !sym.Local {
 			return sym
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
 )
 
 // Recipes implements adapters.Adapter.
@@ -166,7 +167,15 @@ func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (
 		return found, err
 	}
 	found.Hits = slices.DeleteFunc(found.Hits, func(h adapters.Hit) bool {
-		return usage(t.Symbol, h.Place) == usedByImport || h.Place.Path == t.Symbol.Path && h.Place.Span == t.Symbol.NameSpan
+		if usage(t.Symbol, h.Place) == usedByImport || h.Place.Path == t.Symbol.Path && h.Place.Span == t.Symbol.NameSpan {
+			return true
+		}
+		tree, err := b.Tree(ctx, h.Place.Path)
+		if err != nil {
+			return false
+		}
+		token, ok := tree.TokenAt(h.Place.Span.Start)
+		return ok && token.Kind == syntax.Comment // where JSDoc types a value
 	})
 	switch t.Symbol.Kind {
 	case graph.KindClass, graph.KindInterface, graph.KindMethod, graph.KindProperty:
