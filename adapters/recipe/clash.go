@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,8 @@ type Rules struct {
 	NoShadow   bool // a local must not have the name of another one around or within its scope
 	Implicit   bool // the bodies of a type see its members without a qualifier
 	Namespaces bool // what stands in a namespace is seen in all files of the namespace
-	Imports    bool // an import binds the last name of its path
+	Imports    bool // an import binds the names in it, of a path the last
+	Roots      bool // but "import a.b" binds the first one
 	// Region returns where a local is seen, for those that the rules above do not tell.
 	Region func(t *syntax.Tree, content []byte, local graph.Symbol) (graph.Span, bool)
 	// Together reports whether two declarations may have one name in one place:
@@ -145,16 +147,21 @@ func (c *clash) declared(ctx context.Context) error {
 				continue
 			}
 			if o.Qualified == wanted || o.Container != "" && o.Container == m.Container || o.Container == "" && m.Container == "" && o.Path == m.Path {
-				return c.refuseFor(ctx, o, "%s is declared already as a %s beside %s", c.NewName, words(o.Kind), m.Name)
+				return c.refuseFor(ctx, o, "%s is declared already as %s beside %s", c.NewName, words(o.Kind), m.Name)
 			}
 		}
 	}
 	return nil
 }
 
-// words writes a kind for people: "enumMember" is an enum member.
+// words writes a kind for people: "enumMember" is "an enum member".
 func words(k graph.Kind) string {
 	var b strings.Builder
+	b.WriteString("a")
+	if k != "" && strings.IndexByte("aeio", k[0]) >= 0 {
+		b.WriteByte('n')
+	}
+	b.WriteByte(' ')
 	for _, r := range string(k) {
 		if 'A' <= r && r <= 'Z' {
 			b.WriteByte(' ')
@@ -200,7 +207,7 @@ func (c *clash) inherited(ctx context.Context) error {
 			}
 			for _, o := range members {
 				if o.Name == c.NewName && !c.together(m, o) && (c.rules.Inherited == nil || c.rules.Inherited(o)) {
-					return c.refuseFor(ctx, o, "%s has a %s named %s already, and %s would override, implement or hide it", r.sym.Name, words(o.Kind), c.NewName, m.Qualified)
+					return c.refuseFor(ctx, o, "%s has %s named %s already, and %s would override, implement or hide it", r.sym.Name, words(o.Kind), c.NewName, m.Qualified)
 				}
 			}
 		}
@@ -234,7 +241,8 @@ func (c *clash) namespace(ctx context.Context) ([]string, error) {
 type binding struct {
 	region graph.Span
 	sym    graph.Symbol
-	own    bool
+	own    bool // a renamed declaration
+	tied   bool // another one that may have the same name beside it
 }
 
 // captured finds the names of a file that would mean something else.
@@ -253,7 +261,10 @@ func (c *clash) captured(ctx context.Context, path string) error {
 	others := c.others(p)
 	for _, o := range others {
 		for _, x := range ours {
-			same := o.region == x.region && !c.rules.Sequential
+			if o.tied {
+				continue
+			}
+			same := o.region == x.region && !(c.rules.Sequential && o.sym.Local && x.sym.Local)
 			nested := c.rules.NoShadow && o.sym.Local && x.sym.Local && o.region.Start < x.region.End && x.region.Start < o.region.End
 			if same || nested {
 				return c.refuse(path, p.content, o.sym.NameSpan, "%s is declared already where %s is seen", c.NewName, c.Symbol.Name)
@@ -268,8 +279,8 @@ func (c *clash) captured(ctx context.Context, path string) error {
 		if _, inText := p.tree.TokenAt(at.Start); inText || inImport(p.tree, at.Start) || p.key(syntax.Ident{Name: c.Symbol.Name, Span: at}) {
 			continue
 		}
-		if b, ok := nearestBinding(at.Start, others, ours); ok && !b.own {
-			return c.refuse(path, p.content, at, "here %s would mean the %s %s that is nearer than the renamed %s", c.NewName, words(b.sym.Kind), c.NewName, words(c.Symbol.Kind))
+		if b, ok := nearestBinding(at.Start, others, ours); ok && !b.own && !b.tied {
+			return c.refuse(path, p.content, at, "here %s would mean %s of that name, which is nearer than the renamed %s", c.NewName, words(b.sym.Kind), c.Symbol.Name)
 		}
 	}
 	for _, id := range p.tree.Named(c.NewName) {
@@ -277,7 +288,7 @@ func (c *clash) captured(ctx context.Context, path string) error {
 			continue
 		}
 		if b, ok := nearestBinding(id.Span.Start, others, ours); ok && b.own {
-			return c.refuse(path, p.content, id.Span, "%s is used here for something else and would come to mean the renamed %s", c.NewName, words(c.Symbol.Kind))
+			return c.refuse(path, p.content, id.Span, "%s is used here for something else and would come to mean the renamed %s", c.NewName, c.Symbol.Name)
 		}
 	}
 	return nil
@@ -310,7 +321,7 @@ func (c *clash) ours(ctx context.Context, p *page) ([]binding, error) {
 	var out []binding
 	add := func(region graph.Span, s graph.Symbol) {
 		if !slices.ContainsFunc(out, func(b binding) bool { return b.region == region }) {
-			out = append(out, binding{region, s, true})
+			out = append(out, binding{region: region, sym: s, own: true})
 		}
 	}
 	whole := graph.Span{End: len(p.content)}
@@ -364,31 +375,29 @@ func (c *clash) others(p *page) []binding {
 	var out []binding
 	whole := graph.Span{End: len(p.content)}
 	for _, s := range p.tree.Symbols {
-		if s.Name != c.NewName || c.together(c.Symbol, s) {
-			continue
+		if s.Name != c.NewName || c.own(s) || s.Kind == graph.KindConstruct || s.Kind == graph.KindOperator {
+			continue // the last two are called by the name of their type
 		}
-		if s.Kind == graph.KindConstruct || s.Kind == graph.KindOperator {
-			continue // called by the name of its type
-		}
-		if owner, ok := ownerIn(p.tree, s); ok && (isMember(s.Kind) || s.Kind == graph.KindEnumMem) && s.Container != "" {
-			if c.rules.Implicit && s.Kind != graph.KindEnumMem {
-				out = append(out, binding{owner.Decl, s, false})
-			}
-			continue
-		}
+		o := binding{region: whole, sym: s, tied: c.together(c.Symbol, s)}
+		owner, member := ownerIn(p.tree, s)
 		switch {
+		case member && s.Kind == graph.KindEnumMem, member && isMember(s.Kind) && !c.rules.Implicit:
+			continue // it is never seen without a qualifier
+		case member && isMember(s.Kind):
+			o.region = owner.Decl
 		case inImport(p.tree, s.NameSpan.Start):
-			out = append(out, binding{whole, s, false})
 		case s.Local:
-			out = append(out, binding{c.rules.region(p, s), s, false})
+			o.region = c.rules.region(p, s)
 		default:
-			out = append(out, binding{within(p.tree, s, whole), s, false})
+			o.region = within(p.tree, s, whole)
 		}
+		out = append(out, o)
 	}
 	if c.rules.Imports {
 		for _, id := range p.tree.Named(c.NewName) {
-			if inImport(p.tree, id.Span.Start) && !declaredAt(p.tree, id.Span) && p.binds(id) {
-				out = append(out, binding{whole, graph.Symbol{Name: id.Name, Kind: graph.KindModule, NameSpan: id.Span, Path: p.path}, false})
+			if inImport(p.tree, id.Span.Start) && !declaredAt(p.tree, id.Span) && p.binds(id, c.rules.Roots) {
+				module := graph.Symbol{Name: id.Name, Kind: graph.KindModule, NameSpan: id.Span, Path: p.path}
+				out = append(out, binding{region: whole, sym: module})
 			}
 		}
 	}
@@ -396,9 +405,19 @@ func (c *clash) others(p *page) []binding {
 }
 
 // binds reports whether a name within an import is one that it gives to the
-// file: not one that is renamed there, nor a step on the path to one.
-func (p *page) binds(id syntax.Ident) bool {
+// file: not one that is renamed there, nor a step on the path
+// to one. With roots the path of a plain import binds its first name instead.
+func (p *page) binds(id syntax.Ident, roots bool) bool {
 	rest := string(p.content[min(p.code(id.Span.End), len(p.content)):])
+	if before, ok := bytes.CutSuffix(p.content[:id.Span.Start], []byte("import ")); roots && ok {
+		line := before[bytes.LastIndexByte(before, '\n')+1:]
+		if len(bytes.TrimSpace(line)) == 0 {
+			return !strings.HasPrefix(rest, "as ")
+		}
+	}
+	if roots && id.Span.Start > 0 && p.content[id.Span.Start-1] == '.' {
+		return false
+	}
 	for _, step := range []string{".", "::", "as ", "as\t", "import ", "import\t"} {
 		if strings.HasPrefix(rest, step) {
 			return false

@@ -136,6 +136,7 @@ func (p *page) governed(at int) (end int, ok bool) {
 			if bytes.HasPrefix(p.content[at:], []byte("=>")) {
 				return p.expression(at + 2), true
 			}
+			return 0, false
 		case '(', '[':
 			if s, ok := p.opened(at); ok {
 				at = s.End - 1
@@ -190,7 +191,7 @@ func (r *Rules) region(p *page, s graph.Symbol) graph.Span {
 	if !braced || block.Start < all.Start || owned && (block.Start == owner.Body.Start || block.Start+1 == owner.Body.Start) {
 		block = all
 	}
-	if paren, ok := p.innermost(s.NameSpan.Start, '('); ok && paren.Start > block.Start {
+	if paren, ok := p.innermost(s.NameSpan.Start, '('); ok && paren.Start > block.Start && !r.Sequential {
 		if end, ok := p.governed(paren.End); ok {
 			return graph.Span{Start: paren.Start, End: end}
 		}
