@@ -101,7 +101,9 @@ func (i *instance) spawn(ctx context.Context) (g *generation, failed *api.Error)
 			g, failed = nil, i.panicked("starting "+i.engine.ID, p, debug.Stack())
 		}
 	}()
-	launch, err := i.sup.launch(ctx, i.want)
+	want := i.want
+	want.Project = i.unit()
+	launch, _, err := i.sup.launch(ctx, want)
 	if err != nil {
 		return nil, unavailable(i.engine, err)
 	}
@@ -115,7 +117,7 @@ func (i *instance) spawn(ctx context.Context) (g *generation, failed *api.Error)
 	}
 	g.process, g.stream = p, &countedConn{Conn: p.Conn()}
 	i.mu.Lock()
-	i.launch = launch
+	i.launch, i.became = launch, instanceKey(want, launch)
 	i.starts++
 	i.mu.Unlock()
 	return g, nil

@@ -30,25 +30,29 @@ type instance struct {
 	giveUp context.CancelFunc
 	done   chan struct{} // closed when run has returned
 
-	mu       sync.Mutex // guards all below; never held while calling out, except the generation's lock
-	changed  chan struct{}
-	state    State
-	since    time.Time // of the state
-	launch   adapters.Launch
-	gen      *generation // running, handshake done; nil otherwise
-	opened   []string    // documents that recipes asked for, the longest unused first
-	leases   int
-	idle     time.Time // since when there are none
-	parked   string    // why it was or is being stopped although nothing is wrong with it; empty once it is used again
-	closing  bool
-	again    bool // start anew after the stop
-	crashes  []crash
-	starts   int
-	panics   int
-	failures uint64     // starts that did not reach the handshake
-	lastErr  *api.Error // of the last end or failed start
-	lastTail []byte     // standard error then
-	dueAt    time.Time  // Backoff: of the next start
+	mu      sync.Mutex // guards all below; never held while calling out, except the generation's lock
+	changed chan struct{}
+	state   State
+	since   time.Time // of the state
+	launch  adapters.Launch
+	gen     *generation // running, handshake done; nil otherwise
+	opened  []string    // documents that recipes asked for, the longest unused first
+	leases  int
+	idle    time.Time        // since when there are none
+	project adapters.Project // as last seen
+	became  string           // what the key would be by the latest launch
+	// superseded says that it is given up as soon as nobody uses it.
+	superseded bool
+	parked     string // why it was or is being stopped although nothing is wrong with it; empty once it is used again
+	closing    bool
+	again      bool // start anew after the stop
+	crashes    []crash
+	starts     int
+	panics     int
+	failures   uint64     // starts that did not reach the handshake
+	lastErr    *api.Error // of the last end or failed start
+	lastTail   []byte     // standard error then
+	dueAt      time.Time  // Backoff: of the next start
 }
 
 func newInstance(s *Supervisor, key string, w Want, launch adapters.Launch) *instance {
@@ -56,7 +60,7 @@ func newInstance(s *Supervisor, key string, w Want, launch adapters.Launch) *ins
 	now := time.Now()
 	life, giveUp := context.WithCancel(context.Background())
 	return &instance{
-		sup: s, life: life, giveUp: giveUp, key: key, engine: w.Engine, want: w, view: w.View, limits: s.limits, launch: launch,
+		sup: s, life: life, giveUp: giveUp, key: key, engine: w.Engine, want: w, view: w.View, limits: s.limits, launch: launch, project: w.Project,
 		log:    s.log.With("server", w.Engine.ID, "root", w.Project.Root),
 		queue:  newQueue(w.Engine.InFlight, s.limits.Client, s.limits.Queue),
 		poison: newPoison(),
@@ -111,6 +115,7 @@ func (i *instance) unlease() {
 	if i.leases == 0 {
 		i.idle = time.Now()
 		i.broadcast()
+		i.endLocked()
 	}
 }
 

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,12 +41,15 @@ func statusOf(r *rig, id string) Status {
 // Servers share a budget of memory. Beyond it those that nobody uses are
 // stopped, the longest unused first; one in use never is.
 func TestP17_BudgetStopsTheLongestUnused(t *testing.T) {
-	limit := int64(3*eaten + eaten/2) // fits three
+	var limit atomic.Int64
+	limit.Store(1 << 40)
 	r := newRig(t, lsptest.Config{Eat: eaten}, twoFiles, func(o *Options, _ *adapters.Engine, _ *driver) {
-		o.Memory = func() int64 { return limit }
+		o.Memory = limit.Load
 		o.Limits.Weigh = 20 * time.Millisecond
 	})
 	used := leaseOf(r, "used") // the longest of all, and in use
+	one := statusOf(r, used.i.key).Memory
+	limit.Store(3*one + one/2) // fits three
 	first := leaseOf(r, "first")
 	first.Release()
 	second := leaseOf(r, "second")
@@ -55,7 +59,7 @@ func TestP17_BudgetStopsTheLongestUnused(t *testing.T) {
 	}
 	third := leaseOf(r, "third")
 	until(t, "the longest unused server to be stopped", func() bool { return statusOf(r, first.i.key).State == "absent" })
-	until(t, "the budget to be kept", func() bool { m := r.sup.Memory(); return m.Used > 3*eaten && m.Used <= limit && m.Over == "" })
+	until(t, "the budget to be kept", func() bool { m := r.sup.Memory(); return m.Used > 2*one && m.Used <= limit.Load() && m.Over == "" })
 	stopped := statusOf(r, first.i.key)
 	if stopped.PID != 0 || stopped.Crashes != 0 || !strings.Contains(stopped.Parked, "may, and nobody had used this one for") {
 		t.Errorf("the stopped one: %+v", stopped)

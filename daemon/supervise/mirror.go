@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/auralsp/aura/adapters"
@@ -20,7 +21,8 @@ import (
 // Files that a client has open, or that a recipe asked to open, are documents
 // of the server; changes of all others are told as changes on disk.
 type mirror struct {
-	g *generation
+	g     *generation
+	again atomic.Bool // which files are documents has to be looked at anew
 
 	mu     sync.Mutex // held while the server is told, so that its order is the log's
 	cursor uint64
@@ -32,6 +34,10 @@ func newMirror(g *generation, seq uint64) *mirror { return &mirror{g: g, cursor:
 func (m *mirror) replay(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.replayLocked(ctx)
+}
+
+func (m *mirror) replayLocked(ctx context.Context) error {
 	i := m.g.i
 	paths := i.openPaths()
 	for _, d := range i.view.Buffers() {
@@ -54,6 +60,12 @@ func (m *mirror) sync(ctx context.Context, seq uint64) (now uint64, err error) {
 	v := m.g.i.view
 	for v.Seq() < seq {
 		if _, err := v.Wait(ctx, v.Seq()); err != nil {
+			return m.cursor, err
+		}
+	}
+	if m.again.Swap(false) {
+		if err := m.replayLocked(ctx); err != nil {
+			m.again.Store(true)
 			return m.cursor, err
 		}
 	}
@@ -280,7 +292,8 @@ func (i *instance) ours(path string) bool {
 	if i.languageID(path) == "" {
 		return false
 	}
-	return slices.ContainsFunc(append([]string{i.want.Project.Root}, i.want.Project.Members...), func(root string) bool {
+	project := i.unit()
+	return slices.ContainsFunc(append([]string{project.Root}, project.Members...), func(root string) bool {
 		rel, err := filepath.Rel(root, path)
 		return err == nil && filepath.IsLocal(rel)
 	})

@@ -2,11 +2,7 @@ package supervise
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"os/exec"
@@ -16,7 +12,6 @@ import (
 	"time"
 
 	"github.com/auralsp/aura/adapters"
-	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/lspclient/proc"
 )
@@ -35,6 +30,7 @@ type Limits struct {
 	Open     int           // documents kept open on request of recipes (64)
 	Instance int           // instances of a supervisor (64)
 	Weigh    time.Duration // between two looks at the memory of the servers (10 s)
+	Resolve  time.Duration // after which the command of a server in use is resolved again (10 s)
 	Restart  Restart
 	Stop     proc.Ladder // times only
 }
@@ -62,6 +58,7 @@ func (l Limits) withDefaults() Limits {
 	count(&l.Open, 64)
 	count(&l.Instance, 64)
 	def(&l.Weigh, 10*time.Second)
+	def(&l.Resolve, 10*time.Second)
 	l.Restart = l.Restart.withDefaults()
 	return l
 }
@@ -125,7 +122,7 @@ type Supervisor struct {
 	mu        sync.Mutex // guards the rest; never held while calling out
 	memory    Memory
 	closed    bool
-	sites     map[site]*instance   // by what was asked for
+	sites     map[site]*resolved   // by what was asked for
 	instances map[string]*instance // by what that resolved to
 }
 
@@ -155,7 +152,7 @@ func Start(o Options) *Supervisor {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Supervisor{
 		o: o, limits: o.Limits.withDefaults(), log: o.Log, ctx: ctx, cancel: cancel, heavier: make(chan struct{}, 1),
-		sites: make(map[site]*instance), instances: make(map[string]*instance),
+		sites: make(map[site]*resolved), instances: make(map[string]*instance),
 	}
 	weighing, stop := context.WithCancel(ctx)
 	s.balance = stop
@@ -183,55 +180,6 @@ func (s *Supervisor) Lease(ctx context.Context, w Want) (*Lease, error) {
 	return l, nil
 }
 
-// instance finds or makes the instance for w and leases it.
-func (s *Supervisor) instance(ctx context.Context, w Want) (*instance, error) {
-	site := siteOf(w)
-	if i, err := s.known(site); i != nil || err != nil {
-		return i, err
-	}
-	launch, err := s.launch(ctx, w)
-	if err != nil {
-		return nil, unavailable(w.Engine, err)
-	}
-	key := instanceKey(w, launch)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, errClosing()
-	}
-	i := s.instances[key]
-	if i == nil || !i.lease() {
-		if len(s.instances) >= s.limits.Instance {
-			s.evictLocked()
-		}
-		if len(s.instances) >= s.limits.Instance {
-			return nil, api.Errorf(api.Overloaded, "%d language servers are in use, which is the limit; close a workspace or wait", len(s.instances))
-		}
-		i = newInstance(s, key, w, launch)
-		i.lease()
-		s.instances[key] = i
-		s.wg.Go(func() {
-			i.run(s.ctx)
-			s.forget(i)
-		})
-	}
-	s.sites[site] = i
-	return i, nil
-}
-
-// known returns the live instance of a site, leased.
-func (s *Supervisor) known(at site) (*instance, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, errClosing()
-	}
-	if i := s.sites[at]; i != nil && i.lease() {
-		return i, nil
-	}
-	return nil, nil
-}
-
 // evictLocked retires the instance that has been unused for the longest time.
 func (s *Supervisor) evictLocked() {
 	var oldest *instance
@@ -253,7 +201,7 @@ func (s *Supervisor) forget(i *instance) {
 }
 
 func (s *Supervisor) dropLocked(i *instance) {
-	maps.DeleteFunc(s.sites, func(_ site, have *instance) bool { return have == i })
+	maps.DeleteFunc(s.sites, func(_ site, have *resolved) bool { return have.i == i })
 	if s.instances[i.key] == i {
 		delete(s.instances, i.key)
 	}
@@ -331,83 +279,4 @@ func (s *Supervisor) Close(ctx context.Context) error {
 	s.wg.Wait() // bounded: stopping an instance is, and ends at once when s.ctx does
 	s.cancel()
 	return ctx.Err()
-}
-
-// launch resolves the command of an engine. It starts nothing.
-func (s *Supervisor) launch(ctx context.Context, w Want) (adapters.Launch, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	id := w.Engine.ID
-	return w.Engine.Launch(ctx, adapters.Site{
-		Root:    w.Project.Root,
-		Marker:  w.Project.Marker,
-		Members: w.Project.Members,
-		Trusted: w.Trusted,
-		Env:     named(w),
-		Command: s.o.Command(id),
-		Look:    func(name string) (string, error) { return s.o.Look(id, name) },
-		Scratch: s.o.Scratch,
-		Version: func(bin string) (string, error) { return s.o.Version(id, bin) },
-		Read: func(path string) ([]byte, error) {
-			d, err := w.View.Read(ctx, path)
-			return d.Content, err
-		},
-		Setting: func(key string) (any, bool) { return s.o.Setting(id, key) },
-	})
-}
-
-// found are the variables by which programs are found.
-var found = [...]string{"PATH", "HOME"}
-
-// named keeps the variables that the engine declares, and those by which
-// programs are found.
-func named(w Want) map[string]string {
-	out := make(map[string]string)
-	for _, name := range append(found[:], w.Engine.Env...) {
-		if v, ok := w.Env[name]; ok {
-			out[name] = v
-		}
-	}
-	return out
-}
-
-// site is what was asked for, by which a lease finds its instance without
-// resolving the command again.
-type site struct {
-	view                       *view.View
-	trusted                    bool
-	root, engine, purpose, env string
-}
-
-// siteOf is called for every lease.
-func siteOf(w Want) site {
-	var env strings.Builder
-	add := func(name string) {
-		if v, ok := w.Env[name]; ok {
-			env.WriteString(name)
-			env.WriteByte('=')
-			env.WriteString(v)
-		}
-		env.WriteByte(0)
-	}
-	for _, name := range found {
-		add(name)
-	}
-	for _, name := range w.Engine.Env {
-		add(name)
-	}
-	return site{view: w.View, trusted: w.Trusted, root: w.Project.Root, engine: w.Engine.ID, purpose: w.Purpose, env: env.String()}
-}
-
-func instanceKey(w Want, l adapters.Launch) string {
-	return digest(fmt.Sprintf("%p", w.View), w.Project.Root, w.Engine.ID, w.Purpose, fmt.Sprint(w.Trusted), l.Argv, l.Dir, l.Settings, l.Named)
-}
-
-func digest(parts ...any) string {
-	b, err := json.Marshal(parts)
-	if err != nil {
-		b = fmt.Appendf(nil, "%#v", parts) // settings that JSON cannot hold still make a key
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:8])
 }

@@ -22,14 +22,18 @@ func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
 	defer w.mu.Unlock()
 	var paths []string
 	entries, now, reset := w.view.Since(w.cursor)
-	all := !w.primed || reset
+	marked := false
 	for _, e := range entries {
-		if w.marks(e.Path) {
-			clear(w.projects)
-			all = true
-		}
+		marked = marked || w.marks(e.Path)
 		paths = append(paths, e.Path)
 	}
+	if marked || reset {
+		clear(w.projects)
+		if err := w.retainLocked(ctx, snap); err != nil {
+			return err
+		}
+	}
+	all := !w.primed || reset || marked
 	if all {
 		known := w.index.Paths()
 		files, err := snap.Files(ctx)
@@ -61,6 +65,25 @@ func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
 	}
 	w.cursor, w.primed = now, true
 	return nil
+}
+
+// retainLocked gives up the servers of projects that are no more. One of the
+// workspace's own folder stays: files that no project holds are served there.
+func (w *Workspace) retainLocked(ctx context.Context, snap *view.Snapshot) error {
+	var failed error
+	w.opts.Supervisor.Retain(w.view, func(language, root string) bool {
+		lang, known := w.ByID(language)
+		if !known || root == w.root {
+			return true
+		}
+		all, err := w.projectsLocked(ctx, snap, lang)
+		if err != nil {
+			failed = err
+			return true
+		}
+		return slices.ContainsFunc(all, func(p adapters.Project) bool { return p.Root == root })
+	})
+	return failed
 }
 
 // marks reports whether a file is one by which projects are found.

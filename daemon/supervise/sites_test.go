@@ -1,0 +1,185 @@
+package supervise
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/view"
+	"github.com/auralsp/aura/lspclient/lsptest"
+)
+
+// configured makes the fake's command depend on a file of the project.
+func configured(e *adapters.Engine, name string) {
+	plain := e.Launch
+	e.Launch = func(ctx context.Context, s adapters.Site) (adapters.Launch, error) {
+		l, err := plain(ctx, s)
+		if content, rerr := s.Read(s.Root + "/" + name); rerr == nil {
+			l.Settings = map[string]any{"configured": string(content)}
+		}
+		return l, err
+	}
+}
+
+// What the command of a server rests on may change: then the next answer is
+// that of a server started anew, and the old one goes once nobody uses it.
+func TestChangedInputsOfTheCommandReplaceTheServer(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, twoFiles, func(_ *Options, e *adapters.Engine, _ *driver) { configured(e, "sample.toml") })
+	first := r.lease("one")
+	pid := r.state(first).PID
+	r.wrote("b.txt", "order\n") // no input
+	same := r.lease("two")
+	if got := r.state(same).PID; got != pid {
+		t.Errorf("a change of a file that the command does not rest on gave process %d after %d", got, pid)
+	}
+	same.Release()
+	for _, content := range []string{"strict = true\n", "strict = false\n"} { // made, then changed
+		r.wrote("sample.toml", content)
+		l := r.lease("two")
+		now := r.state(l).PID
+		if now == pid {
+			t.Errorf("after %q the old process answers", content)
+		}
+		if again := r.lease("three"); r.state(again).PID != now {
+			t.Error("the next lease has another process")
+		} else {
+			again.Release()
+		}
+		l.Release()
+		pid = now
+	}
+	if s := r.state(first); s.PID == pid {
+		t.Error("the lease from before has changed its server")
+	}
+	first.Release()
+	until(t, "the replaced servers to be gone", func() bool { return len(r.sup.Status()) == 1 && r.only().PID == pid })
+}
+
+// No log tells of a program that was installed or an environment that was made
+// meanwhile; it is noticed all the same.
+func TestChangedCommandIsNoticed(t *testing.T) {
+	marker := t.TempDir() + "/environment"
+	r := newRig(t, lsptest.Config{}, twoFiles, func(o *Options, e *adapters.Engine, _ *driver) {
+		o.Limits.Resolve = time.Millisecond
+		plain := e.Launch
+		e.Launch = func(ctx context.Context, s adapters.Site) (adapters.Launch, error) {
+			l, err := plain(ctx, s)
+			if _, serr := os.Stat(marker); serr == nil {
+				l.Named = map[string]string{"ENVIRONMENT": marker}
+			}
+			return l, err
+		}
+	})
+	l := r.lease("one")
+	pid := r.state(l).PID
+	l.Release()
+	if err := os.WriteFile(marker, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "another process", func() bool {
+		l := r.lease("one")
+		defer l.Release()
+		return r.state(l).PID != pid
+	})
+	until(t, "the old server to be gone", func() bool { return len(r.sup.Status()) == 1 })
+}
+
+// A project keeps its server when others join it, and the server then takes
+// their documents too.
+func TestNewMembersAreServed(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, map[string]string{"a/a.txt": "order\n", "b/b.txt": "order\n"})
+	w := r.want("one")
+	w.Project = adapters.Project{Language: "sample", Root: r.path("a"), Marker: r.path("a/mark")}
+	if err := r.view.OpenBuffer("one", r.path("b/b.txt"), 1, []byte("unsaved order\n")); err != nil {
+		t.Fatal(err)
+	}
+	l, err := r.sup.Lease(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := r.state(l)
+	l.Release()
+	w.Project.Members = []string{r.path("a"), r.path("b")}
+	l, err = r.sup.Lease(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Release()
+	after := r.state(l)
+	if after.PID != before.PID || len(before.Documents) != 0 || len(after.Documents) != 1 {
+		t.Errorf("process %d with %v open, then %d with %v; want the same with the new member's buffer", before.PID, before.Documents, after.PID, after.Documents)
+	}
+}
+
+// A project that is gone loses its server, once nobody uses it.
+func TestRetainGivesUpVanishedProjects(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, map[string]string{"a/a.txt": "order\n", "b/b.txt": "order\n"})
+	lease := func(name string) *Lease {
+		t.Helper()
+		w := r.want("one")
+		w.Project.Root = r.path(name)
+		l, err := r.sup.Lease(t.Context(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	a, b := lease("a"), lease("b")
+	r.sup.Retain(r.view, func(language, root string) bool { return language == "sample" && root == r.path("a") })
+	if n := len(r.sup.Status()); n != 2 {
+		t.Fatalf("%d instances while both are in use", n)
+	}
+	a.Release()
+	b.Release()
+	until(t, "the server of the vanished project to be gone", func() bool { return len(r.sup.Status()) == 1 })
+	if s := r.only(); s.Root != r.path("a") {
+		t.Errorf("the server of %s was kept", s.Root)
+	}
+}
+
+// Everything by which instances differ keeps them apart, and nothing else does:
+// the project's root, the view of a workspace, the named environment.
+func TestInstancesAreKeptApart(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, map[string]string{"a/a.txt": "order\n", "b/b.txt": "order\n"})
+	worktree, err := os.MkdirTemp(t.TempDir(), "worktree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := openView(t, worktree)
+	defer func() {
+		if err := r.sup.Forget(t.Context(), other); err != nil {
+			t.Error(err)
+		}
+		if err := other.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	lease := func(v *view.View, root, client, flags string) int {
+		t.Helper()
+		w := r.want(client)
+		w.View, w.Project.Root = v, root
+		w.Env["SAMPLEFLAGS"], w.Env["UNNAMED"] = flags, client
+		l, err := r.sup.Lease(t.Context(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Release()
+		return r.state(l).PID
+	}
+	pids := []int{
+		lease(r.view, r.path("a"), "one", ""),
+		lease(r.view, r.path("b"), "one", ""),
+		lease(other, worktree, "one", ""),
+		lease(r.view, r.path("a"), "two", "-tags=x"),
+	}
+	if got := lease(r.view, r.path("a"), "three", ""); got != pids[0] {
+		t.Errorf("a client that differs in nothing named got process %d, want %d", got, pids[0])
+	}
+	slices.Sort(pids)
+	if len(slices.Compact(pids)) != 4 {
+		t.Errorf("processes %v; want four", pids)
+	}
+}
