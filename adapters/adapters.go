@@ -281,6 +281,9 @@ type Check struct {
 	Dir    string   // absolute
 	Stale  Stale
 	Writes []string // folders that it writes, absolute; redirected in a shadow tree
+	// Kept names variables that are set to a folder of Aura's own, where the
+	// check keeps what it built. What it builds of planned text is dropped.
+	Kept []string
 	// Install is the command that installs the program, for people.
 	Install string
 	// Parse reads the command's output and exit status. A failure that names no

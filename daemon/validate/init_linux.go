@@ -88,9 +88,9 @@ func mountShadow(o order) error {
 	} else if inside != "" {
 		return fmt.Errorf("another file system is mounted inside the workspace, at %s", inside)
 	}
-	lower, err := unix.Open(o.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	lower, err := openFolder(o.Root)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", o.Root, err)
+		return err
 	}
 	defer unix.Close(lower)
 	options := fmt.Sprintf("size=%d,mode=0700", o.Size)
@@ -102,22 +102,21 @@ func mountShadow(o order) error {
 		return err
 	}
 	defer unix.Close(memory)
-	for _, dir := range []string{"upper", "work", "tmp"} {
-		if err := os.Mkdir(filepath.Join(o.Mount, dir), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(o.Mount, "tmp"), 0o700); err != nil {
+		return err
+	}
+	if o.Drop != "" {
+		dropped, err := openFolder(o.Drop)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(dropped)
+		if err := cover(o.Drop, dropped, o.Mount, memory, "kept"); err != nil {
 			return err
 		}
 	}
-	if info, err := os.Stat(o.Root); err == nil {
-		_ = os.Chmod(filepath.Join(o.Mount, "upper"), info.Mode().Perm())
-	}
-	// Paths by descriptor: a root may hold characters that mean something in the options.
-	layers := fmt.Sprintf("lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work", lower, memory, memory)
-	err = unix.Mount("aura", o.Root, "overlay", unix.MS_NOSUID|unix.MS_NODEV, layers+",userxattr")
-	if errors.Is(err, unix.EINVAL) { // before Linux 5.11, and memory without such attributes
-		err = unix.Mount("aura", o.Root, "overlay", unix.MS_NOSUID|unix.MS_NODEV, layers)
-	}
-	if err != nil {
-		return fmt.Errorf("the kernel refuses an overlay of %s: %w", o.Root, err)
+	if err := cover(o.Root, lower, o.Mount, memory, ""); err != nil {
+		return err
 	}
 	if within(o.Root, o.Mount) { // the overlay hides what was mounted below it
 		if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", memory), o.Mount, "", unix.MS_BIND, ""); err != nil {
@@ -130,6 +129,37 @@ func mountShadow(o order) error {
 	}
 	if before.Dev == after.Dev {
 		return errors.New("the overlay was mounted and has no effect")
+	}
+	return nil
+}
+
+func openFolder(path string) (int, error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("open %s: %w", path, err)
+	}
+	return fd, nil
+}
+
+// cover mounts an overlay over a folder, open as lower, whose upper layer is a
+// folder of the memory that is mounted and open.
+func cover(folder string, lower int, mount string, memory int, prefix string) error {
+	for _, dir := range []string{"upper", "work"} {
+		if err := os.Mkdir(filepath.Join(mount, prefix+dir), 0o700); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Stat(folder); err == nil {
+		_ = os.Chmod(filepath.Join(mount, prefix+"upper"), info.Mode().Perm())
+	}
+	// Paths by descriptor: a root may hold characters that mean something in the options.
+	layers := fmt.Sprintf("lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d/%supper,workdir=/proc/self/fd/%d/%swork", lower, memory, prefix, memory, prefix)
+	err := unix.Mount("aura", folder, "overlay", unix.MS_NOSUID|unix.MS_NODEV, layers+",userxattr")
+	if errors.Is(err, unix.EINVAL) { // before Linux 5.11, and memory without such attributes
+		err = unix.Mount("aura", folder, "overlay", unix.MS_NOSUID|unix.MS_NODEV, layers)
+	}
+	if err != nil {
+		return fmt.Errorf("the kernel refuses an overlay of %s: %w", folder, err)
 	}
 	return nil
 }

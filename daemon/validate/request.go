@@ -231,6 +231,14 @@ func (r *run) check(ctx context.Context, ck adapters.Check, planned bool, l *lin
 		return nil, err
 	}
 	c.argv = append([]string{program}, argv[1:]...)
+	if len(ck.Kept) > 0 {
+		if c.kept, err = r.folders.folder(ck); err != nil {
+			return nil, err
+		}
+		for _, name := range ck.Kept {
+			c.env = setenv(c.env, name, c.kept)
+		}
+	}
 	if !planned && r.real != nil {
 		if found, ok := r.known.get(keyOf(r.real, c)); ok {
 			return found, nil

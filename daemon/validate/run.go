@@ -29,6 +29,7 @@ type command struct {
 	argv []string // absolute program first
 	env  []string // complete
 	dir  string
+	kept string // folder where it keeps what it built; empty: none
 }
 
 // result is how a command ended.

@@ -39,6 +39,7 @@ type order struct {
 	Mount  string // absolute, existing, private folder to mount memory on
 	Size   int64  // bytes that staged files, temporary files and output may take
 	UserNS bool
+	Drop   string // absolute folder outside the root whose changes are dropped, too; empty: none
 	Files  []staged
 	Argv   []string // absolute program first; empty: only show that the shadow works
 	Env    []string // TMPDIR is replaced

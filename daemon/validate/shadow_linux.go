@@ -20,6 +20,9 @@ func (s *shadow) run(ctx context.Context, root string, files []staged, c command
 	}
 	o := order{Root: root, Mount: s.mount, Size: s.size, Files: files,
 		Argv: c.argv, Env: c.env, Dir: c.dir}
+	if len(files) > 0 && !within(root, c.kept) {
+		o.Drop = c.kept
+	}
 	if os.Geteuid() == 0 { // mounts of root's own keep access to files of every owner
 		r, err := s.start(ctx, o)
 		if refused := new(cloneError); !errors.As(err, &refused) {

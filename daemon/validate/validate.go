@@ -48,6 +48,7 @@ type Validator struct {
 	shadow  *shadow
 	inputs  *inputs
 	known   *cache
+	folders *kept
 	log     *slog.Logger
 
 	mu       sync.Mutex // guards the rest
@@ -76,6 +77,7 @@ func New(o Options) (*Validator, error) {
 		shadow:  &shadow{helper: o.Helper, mount: filepath.Join(dir, "shadow"), size: o.Memory},
 		inputs:  newInputs(),
 		known:   newCache(),
+		folders: newKept(filepath.Join(dir, "kept")),
 		log:     o.Log,
 	}, nil
 }
@@ -165,8 +167,11 @@ func (v *Validator) Shadow(ctx context.Context, req Request) (Outcome, error) {
 	r := v.begin(ctx, req)
 	defer r.cancel()
 	err = r.each(func(ctx context.Context, _ int, u Unit) (verdict, error) {
-		planned := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, staged, c) }
-		real := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, nil, c) }
+		current := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, nil, c) }
+		real := func(c command) (result, error) { return v.folders.real(ctx, c, current) }
+		planned := func(c command) (result, error) {
+			return v.folders.plan(ctx, c, func(c command) (result, error) { return v.shadow.run(ctx, req.Root, staged, c) }, current)
+		}
 		return r.unit(ctx, u, true, planned, func(id checkID) ([]problem, bool, error) {
 			r.look.Do(func() { r.real, _ = r.observe() })
 			return r.before(ctx, u, id, real)
@@ -196,9 +201,7 @@ func (v *Validator) Baseline(ctx context.Context, req Request) (*Baseline, error
 		checks, err := u.Builder.Checks(ctx, req.Current, u.Project, u.Changed)
 		b.units[n] = make(map[checkID][]problem, len(checks))
 		for _, ck := range checks {
-			found, err := r.full(ctx, ck, false, r.current, func(c command) (result, error) {
-				return runPlace(ctx, v.spawner, c)
-			})
+			found, err := r.full(ctx, ck, false, r.current, func(c command) (result, error) { return v.place(ctx, c) })
 			if err != nil {
 				return verdict{}, err
 			}
@@ -218,7 +221,7 @@ func (v *Validator) Place(ctx context.Context, req Request, b *Baseline) (Outcom
 	defer r.cancel()
 	r.real, _ = r.observe()
 	err := r.each(func(ctx context.Context, n int, u Unit) (verdict, error) {
-		place := func(c command) (result, error) { return runPlace(ctx, v.spawner, c) }
+		place := func(c command) (result, error) { return v.place(ctx, c) }
 		return r.unit(ctx, u, false, place, func(id checkID) ([]problem, bool, error) {
 			if b == nil || n >= len(b.units) {
 				return nil, false, nil
@@ -228,6 +231,11 @@ func (v *Validator) Place(ctx context.Context, req Request, b *Baseline) (Outcom
 		})
 	})
 	return r.outcome(InPlace), err
+}
+
+// place runs a check on the real tree.
+func (v *Validator) place(ctx context.Context, c command) (result, error) {
+	return v.folders.real(ctx, c, func(c command) (result, error) { return runPlace(ctx, v.spawner, c) })
 }
 
 // parallel bounds how many projects are built at a time.
