@@ -25,8 +25,8 @@ func (a *Adapter) Recipes() adapters.Recipes {
 		Implementations: find(adapters.ByServer, either, implementations),
 		Derived:         find(adapters.ByServer, above, hierarchy("types above and below them", isBased, recipe.Derived, recipe.DerivedBySyntax)),
 		Supertypes:      find(adapters.ByServer, above, hierarchy("types above and below them", isBased, recipe.Supertypes, recipe.SupertypesBySyntax)),
-		Callers:         find(adapters.ByServer, above, hierarchy("callers and callees", isCalled, recipe.Callers, nil)),
-		Callees:         find(adapters.ByServer, above, hierarchy("callers and callees", isCalled, recipe.Callees, nil)),
+		Callers:         find(adapters.ByServer, above, hierarchy("callers and callees", isCalled, recipe.Callers, recipe.CallersByReferences(calls))),
+		Callees:         find(adapters.ByServer, above, hierarchy("callers and callees", isCalled, recipe.Callees, recipe.CalleesBySyntax(called))),
 		Rename:          adapters.Cell[adapters.Rename]{How: adapters.ByServer, Note: either + ", checked by Aura", Plan: a.rename},
 	}
 }
@@ -122,11 +122,21 @@ func isCalled(k graph.Kind) bool {
 	return false
 }
 
+// calls is usage where callers are asked for: what reads or writes a property,
+// or raises an event, runs its accessors.
+func calls(sym graph.Symbol, p adapters.Place) string {
+	switch sym.Kind {
+	case graph.KindProperty, graph.KindEvent, graph.KindField:
+		return "call"
+	}
+	return usage(sym, p)
+}
+
 // hierarchy asks the server where it knows the hierarchy, else the recipe.
 func hierarchy(what string, fits func(graph.Kind) bool, byServer, bySyntax recipe.Question) recipe.Question {
 	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 		if !fits(t.Symbol.Kind) || t.Symbol.Name == "this" && t.Symbol.Kind == graph.KindProperty {
-			return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, which has no %s", t.Symbol.Name, t.Symbol.Kind, what)
+			return adapters.Found{}, refuse(adapters.InvalidArgument, "%s has the kind %s, which has no %s", t.Symbol.Name, t.Symbol.Kind, what)
 		}
 		srv, err := b.Server(ctx, adapters.Navigate)
 		if err != nil {
@@ -134,9 +144,6 @@ func hierarchy(what string, fits func(graph.Kind) bool, byServer, bySyntax recip
 		}
 		if srv.Engine() == roslynID {
 			return byServer(ctx, b, t)
-		}
-		if bySyntax == nil {
-			return adapters.Found{}, refuse(adapters.Unsupported, "%s does not know %s", srv.Engine(), what)
 		}
 		return bySyntax(ctx, b, t)
 	}

@@ -159,3 +159,6 @@ func arguments(code []byte) int {
 	}
 	return 0
 }
+
+// called reports whether a name that ends at an offset is called there.
+func called(content []byte, end int) bool { return follows(content, end) == "(" }

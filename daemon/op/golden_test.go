@@ -76,7 +76,10 @@ func newWorld(t *testing.T) *world {
 			if name == filepath.Base(server) {
 				return server, nil
 			}
-			return "", errors.New(name + " is not for this test")
+			if bin, err := exec.LookPath(filepath.Join(lsptest.ToolFolder(t), name)); err == nil {
+				return bin, nil
+			}
+			return exec.LookPath(name)
 		},
 	})
 	t.Cleanup(func() {

@@ -115,6 +115,12 @@ func best(q query, symbols []graph.Symbol) []graph.Symbol {
 			kept = append(kept, s)
 		}
 	}
+	// What a member implements explicitly stands in its name, and means the one
+	// that it implements: "Saver.Save" is that of Saver, not of a type with a Saver.Save.
+	own := slices.DeleteFunc(slices.Clone(kept), func(s graph.Symbol) bool { return q.matches(s.Container+"."+s.Name) < most })
+	if len(own) > 0 {
+		return own
+	}
 	return kept
 }
 
