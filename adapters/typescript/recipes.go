@@ -28,6 +28,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 		Supertypes:      find(adapters.ByAura, "heritage clauses by syntax, resolved by the server", onType(recipe.SupertypesBySyntax)),
 		Callers:         find(adapters.ByServer, program, shown(onFunction(recipe.Callers))),
 		Callees:         find(adapters.ByServer, program, onFunction(recipe.Callees)),
+		Rename:          adapters.Cell[adapters.Rename]{How: adapters.ByServer, Note: program + ", completed by Aura: families, names exported on, clashes", Plan: a.rename},
 	}
 }
 

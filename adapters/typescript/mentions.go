@@ -1,0 +1,260 @@
+package typescript
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/change"
+)
+
+// mentions adds the whole words in comments and strings that the options ask for.
+func (r *renamer) mentions(ctx context.Context) error {
+	if !r.in.Comments && !r.in.Strings {
+		return nil
+	}
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		if src.tree == nil {
+			continue
+		}
+		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+			if r.edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
+				continue
+			}
+			comment := m.Token.Kind == syntax.Comment
+			switch {
+			case comment && r.in.Comments && means(src.content, m, r.sym):
+				r.edits.Add(path, m.Span, r.in.NewName)
+			case !comment && r.in.Strings && !imported(src.tree, m.Span.Start):
+				r.edits.Add(path, m.Span, r.in.NewName)
+			}
+		}
+	}
+	return nil
+}
+
+// reaches reports whether a local symbol can be meant at an offset.
+func (r *renamer) reaches(src *page, at int) bool {
+	if !r.sym.Local {
+		return true
+	}
+	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
+	return !ok || owner.Whole.Contains(at)
+}
+
+// imported reports whether an offset lies in an import: the string names a file.
+func imported(t *syntax.Tree, at int) bool {
+	return slices.ContainsFunc(t.Imports, func(im syntax.Import) bool { return im.Span.Start <= at && at < im.Span.End })
+}
+
+// means reports whether a word of prose stands for the symbol: it is marked as
+// code, belongs to a tag of JSDoc, or is no word of any language.
+func means(content []byte, m recipe.Mention, sym graph.Symbol) bool {
+	before, after := content[m.Token.Span.Start:m.Span.Start], content[m.Span.End:m.Token.Span.End]
+	if n := len(before); n > 0 && (before[n-1] == '-' || before[n-1] == '/' || before[n-1] == '\\' || before[n-1] == '@') || len(after) > 0 && (after[0] == '-' || after[0] == '/') {
+		return false // part of a path, of a compound, or a tag
+	}
+	if n := len(before); n > 0 && (before[n-1] == '.' || before[n-1] == '#') {
+		chain := word(before[:n-1])
+		return chain == "this" || sym.Container != "" && (chain == last(sym.Container))
+	}
+	switch {
+	case len(before) > 0 && before[len(before)-1] == '`', len(after) > 0 && after[0] == '`':
+		return true
+	case bytes.HasPrefix(after, []byte("(")):
+		return true
+	case bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("@param")), bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("@link")), bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("@see")):
+		return true
+	}
+	return unmistakable(sym.Name)
+}
+
+func last(qualified string) string {
+	return qualified[strings.LastIndexAny(qualified, "./")+1:]
+}
+
+// unmistakable reports whether a name is no word of prose: it has a capital
+// within, a digit, an underscore or a dollar sign.
+func unmistakable(name string) bool {
+	return strings.IndexFunc(name[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) >= 0 || strings.ContainsAny(name, "_$#")
+}
+
+// leftovers says where the old name still stands as a word in files that the
+// change touches, and in code that nobody types.
+func (r *renamer) leftovers(ctx context.Context) error {
+	if r.sym.Local {
+		return nil
+	}
+	prose := 0
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		if src.tree == nil {
+			continue
+		}
+		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+			if !r.edits.Covers(path, m.Span) {
+				prose++
+			}
+		}
+	}
+	if prose > 0 {
+		hint := " (--comments and --strings rename them)"
+		if r.in.Comments && r.in.Strings {
+			hint = ""
+		}
+		r.warn("%s still stands %d times in comments and strings%s", r.sym.Name, prose, hint)
+	}
+	if r.sym.Kind != graph.KindMethod && r.sym.Kind != graph.KindProperty {
+		return nil
+	}
+	holders, err := r.b.Snapshot().Grep(ctx, r.sym.Name)
+	if err != nil {
+		return err
+	}
+	var untyped []string
+	for _, path := range holders {
+		if !isJavaScript(path) || installed(path) || !within(r.b.Project(), path) {
+			continue
+		}
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		for _, id := range src.tree.Named(r.sym.Name) {
+			if id.Span.Start > 0 && src.content[id.Span.Start-1] == '.' && !r.edits.Covers(path, id.Span) {
+				untyped = append(untyped, recipe.Relative(r.b, path))
+				break
+			}
+		}
+	}
+	if len(untyped) > 0 {
+		r.warn("JavaScript that nobody types has members named %s, which stay as they are: %s", r.sym.Name, strings.Join(untyped[:min(len(untyped), 5)], ", "))
+	}
+	return nil
+}
+
+// file moves the file that is named after a type along with it, and corrects
+// the imports of it.
+func (r *renamer) file(ctx context.Context) error {
+	to := r.renamedFile()
+	if to == "" {
+		if r.in.File {
+			r.warn("%s is not named after %s and keeps its name", recipe.Relative(r.b, r.sym.Path), r.sym.Name)
+		}
+		return nil
+	}
+	if !r.in.File {
+		return nil
+	}
+	have, err := recipe.ReadOptional(ctx, r.b.Snapshot(), to)
+	if err != nil {
+		return err
+	}
+	if have != nil {
+		return refuse(adapters.NameConflict, "%s exists already; rename without the file, or move that one first", recipe.Relative(r.b, to))
+	}
+	if _, err := r.position(ctx, r.sym.Path, r.sym.NameSpan.Start); err != nil {
+		return err
+	}
+	var edit *protocol.WorkspaceEdit
+	if err := r.srv.Call(ctx, protocol.MethodWorkspaceWillRenameFiles, &protocol.RenameFilesParams{
+		Files: []protocol.FileRename{{OldURI: fileURI(r.sym.Path), NewURI: fileURI(to)}},
+	}, &edit); err != nil {
+		return r.explain(err)
+	}
+	if edit != nil {
+		set, err := r.srv.Normalise(*edit)
+		if err != nil {
+			return err
+		}
+		imports, err := recipe.NewEdits(set, r.read(ctx))
+		if err != nil {
+			return err
+		}
+		for _, path := range imports.Paths() {
+			for _, e := range imports.Of(path) {
+				if !r.edits.Add(path, graph.Span{Start: e.Start, End: e.End}, e.New) {
+					return refuse(adapters.NameConflict, "the imports of %s in %s would change twice; rename without the file", recipe.Relative(r.b, r.sym.Path), recipe.Relative(r.b, path))
+				}
+			}
+		}
+	}
+	r.moves = append(r.moves, change.Op{Kind: change.Rename, Path: r.sym.Path, NewPath: to})
+	return nil
+}
+
+// renamedFile returns where the file of a type would move, empty when it is
+// not named after the type.
+func (r *renamer) renamedFile() string {
+	s := r.sym
+	if s.Local || isMember(s.Kind) {
+		return ""
+	}
+	base := filepath.Base(s.Path)
+	stem, rest := base, ""
+	if i := strings.IndexByte(base, '.'); i > 0 {
+		stem, rest = base[:i], base[i:]
+	}
+	for _, style := range []func(string) string{func(n string) string { return n }, kebab, snake, camel, strings.ToLower} {
+		if stem == style(s.Name) && style(r.in.NewName) != stem {
+			return filepath.Join(filepath.Dir(s.Path), style(r.in.NewName)+rest)
+		}
+	}
+	return ""
+}
+
+func isMember(k graph.Kind) bool {
+	switch k {
+	case graph.KindMethod, graph.KindProperty, graph.KindEnumMem, graph.KindConstruct:
+		return true
+	}
+	return false
+}
+
+// parts splits a name at its capitals: "HTTPServer2" is HTTP, Server2.
+func parts(name string) []string {
+	var out []string
+	start := 0
+	runes := []rune(name)
+	for i := 1; i < len(runes); i++ {
+		if !unicode.IsUpper(runes[i]) {
+			continue
+		}
+		if !unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
+			out = append(out, string(runes[start:i]))
+			start = i
+		}
+	}
+	return append(out, string(runes[start:]))
+}
+
+func kebab(name string) string { return strings.ToLower(strings.Join(parts(name), "-")) }
+
+func snake(name string) string { return strings.ToLower(strings.Join(parts(name), "_")) }
+
+func camel(name string) string {
+	p := parts(name)
+	p[0] = strings.ToLower(p[0])
+	return strings.Join(p, "")
+}
+
+func fileURI(path string) string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+}
