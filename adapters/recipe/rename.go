@@ -16,22 +16,16 @@ import (
 // asked first and believed: servers answer a rename that they have just
 // declined. A refusal of the server is an adapters.ServerRefusal.
 func Rename(ctx context.Context, srv adapters.Server, sym graph.Symbol, name string) (change.Set, error) {
-	return renameAt(ctx, srv, sym, name, true)
-}
-
-func renameAt(ctx context.Context, srv adapters.Server, sym graph.Symbol, name string, prepare bool) (change.Set, error) {
 	pos, err := srv.Position(ctx, sym.Path, sym.NameSpan.Start)
 	if err != nil {
 		return change.Set{}, err
 	}
-	if prepare {
-		var prepared protocol.PrepareRenameResult
-		if err := srv.Call(ctx, protocol.MethodTextDocumentPrepareRename, &protocol.PrepareRenameParams{TextDocumentPositionParams: pos}, &prepared); err != nil {
-			return change.Set{}, err
-		}
-		if prepared == nil {
-			return change.Set{}, ErrNoRename
-		}
+	var prepared protocol.PrepareRenameResult
+	if err := srv.Call(ctx, protocol.MethodTextDocumentPrepareRename, &protocol.PrepareRenameParams{TextDocumentPositionParams: pos}, &prepared); err != nil {
+		return change.Set{}, err
+	}
+	if prepared == nil {
+		return change.Set{}, ErrNoRename
 	}
 	var edit *protocol.WorkspaceEdit
 	err = srv.Call(ctx, protocol.MethodTextDocumentRename, &protocol.RenameParams{
