@@ -151,6 +151,7 @@ func settings(site adapters.Site) map[string]any {
 		"cachePriming": map[string]any{"enable": true}, // a wait that shows its progress, instead of a first answer that takes as long
 		"cargo": map[string]any{
 			"targetDir":    targetDir(site),
+			"features":     "all", // code behind a feature that is off is renamed with the rest
 			"buildScripts": map[string]any{"enable": site.Trusted},
 		},
 		"procMacro":     map[string]any{"enable": site.Trusted},
