@@ -54,7 +54,8 @@ type placeOf struct {
 
 var _ adapters.Bench = (*bench)(nil)
 
-// open makes a bench of an archive; variables are "name type" pairs.
+// open makes a bench of an archive; variables are "name type" pairs, with "?"
+// for a type that nobody knows.
 func open(t *testing.T, language, archive string, variables ...string) *bench {
 	t.Helper()
 	b := &bench{t: t, files: map[string][]byte{}, types: map[string]string{}, index: index.New(), declines: map[string]string{}}
@@ -205,7 +206,11 @@ func (s *server) define(path string, at int) (graph.Symbol, bool) {
 	content := s.files[path]
 	if id.Span.Start > 0 && content[id.Span.Start-1] == '.' {
 		receiver, _ := tree.IdentAt(id.Span.Start - 1)
-		if typ := s.types[receiver.Name]; typ != "" {
+		switch typ := s.types[receiver.Name]; typ {
+		case "":
+		case "?":
+			return graph.Symbol{}, false
+		default:
 			return s.member(typ, id.Name)
 		}
 	}
