@@ -16,6 +16,7 @@ import (
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/edit"
 	"github.com/auralsp/aura/daemon/supervise"
+	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/daemon/workbench"
 	"github.com/auralsp/aura/graph/watch"
 )
@@ -31,6 +32,8 @@ type workspaces struct {
 	mu    sync.Mutex // guards what follows; not held while a workspace opens
 	open  map[string]*opening
 	asked map[string]folder // by what requests call them
+
+	closing sync.WaitGroup // of workspaces that were lost
 }
 
 // folder is an existing folder that lies in an open workspace.
@@ -151,12 +154,8 @@ func (w *workspaces) get(ctx context.Context, dir string) (*workbench.Workspace,
 		return nil, err
 	}
 	w.mu.Lock()
-	root := real
-	for known := range w.open {
-		if strings.HasPrefix(real, strings.TrimSuffix(known, "/")+"/") {
-			root = known
-		}
-	}
+	root := w.holding(real)
+	w.dropLost()
 	o := w.open[root]
 	if o != nil {
 		w.mu.Unlock()
@@ -185,6 +184,49 @@ func (w *workspaces) get(ctx context.Context, dir string) (*workbench.Workspace,
 		w.forget(ctx, root, o)
 	}
 	return o.ws, o.err
+}
+
+// holding returns the root of the open workspace that a folder lies in, the
+// nearest; the folder itself when there is none, or when a work tree of its own
+// begins in between. mu is held.
+func (w *workspaces) holding(real string) string {
+	root := ""
+	for known := range w.open {
+		if strings.HasPrefix(real+"/", strings.TrimSuffix(known, "/")+"/") && len(known) > len(root) {
+			root = known
+		}
+	}
+	if root == "" {
+		return real
+	}
+	for dir := real; len(dir) > len(root); dir = filepath.Dir(dir) {
+		if view.Worktree(dir) {
+			return real
+		}
+	}
+	return root
+}
+
+// dropLost closes the workspaces whose folder was moved or removed, so that
+// their servers do not outlive them. mu is held.
+func (w *workspaces) dropLost() {
+	for root, o := range w.open {
+		select {
+		case <-o.done:
+		default:
+			continue
+		}
+		if o.ws == nil || !o.ws.Lost() {
+			continue
+		}
+		w.drop(root)
+		w.log.Info("workspace is closed: its folder is gone", "workspace", root)
+		w.closing.Go(func() {
+			if err := w.shut(context.Background(), o.ws); err != nil {
+				w.log.Warn("close workspace", "workspace", root, "error", err)
+			}
+		})
+	}
 }
 
 // start recovers what a crash left of changes before anything is read.
@@ -261,6 +303,7 @@ func (w *workspaces) list() []*workbench.Workspace {
 
 // closeAll ends all of them; the servers are stopped by the supervisor before.
 func (w *workspaces) closeAll() error {
+	w.closing.Wait()
 	var errs []error
 	for _, ws := range w.list() {
 		errs = append(errs, ws.Close())

@@ -28,6 +28,7 @@ type dirRules struct {
 	ignore patterns
 	cached bool // the folder calls itself a cache or an environment
 	vendor bool // the folder holds copies of others' code
+	linked bool // the folder is another work tree of a repository
 }
 
 func newRules(root string) *rules {
@@ -75,6 +76,14 @@ func gitDir(tree string) string {
 	return to
 }
 
+// Worktree reports whether a folder is a linked work tree of a git repository.
+// It holds the same code as another folder, in another state, and so is a
+// workspace of its own wherever it lies.
+func Worktree(dir string) bool {
+	git := gitDir(dir)
+	return git != "" && git != filepath.Join(dir, ".git") && filepath.Base(filepath.Dir(git)) == "worktrees"
+}
+
 // busy reports whether git is at work on the tree.
 func (r *rules) busy() bool {
 	if r.lock == "" {
@@ -94,7 +103,7 @@ func (r *rules) forget() {
 // isRules reports whether a path is a file of rules.
 func isRules(path string) bool {
 	base := filepath.Base(path)
-	return base == ".gitignore" || base == ".ignore"
+	return base == ".gitignore" || base == ".ignore" || base == ".git" // a file where the folder is a work tree
 }
 
 // skip is the watcher's question: is a file or folder, whose parent is
@@ -116,7 +125,7 @@ func (r *rules) skipDir(path string) bool {
 	case ".git", ".hg", ".svn", ".jj", ".aura", "node_modules", "__pycache__":
 		return path != r.root
 	}
-	return path != r.root && (r.of(path).cached || r.ignored(path, true))
+	return path != r.root && (r.of(path).cached || r.of(path).linked || r.ignored(path, true))
 }
 
 // skipped reports whether a folder, or one above it, is left out.
@@ -193,6 +202,7 @@ func (r *rules) read(dir string) *dirRules {
 	}
 	if dir != r.root {
 		d.cached = has(dir, "CACHEDIR.TAG") || has(dir, "pyvenv.cfg")
+		d.linked = r.lock != "" && Worktree(dir)
 	}
 	if filepath.Base(dir) == "vendor" {
 		d.vendor = has(dir, "modules.txt") || has(dir, "autoload.php") || has(dir, "bundle")
