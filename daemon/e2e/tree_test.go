@@ -118,6 +118,12 @@ func snapshot(t testing.TB, root string) map[string]entry {
 		if d.IsDir() && (d.Name() == ".git" || d.Name() == ".aura") {
 			return filepath.SkipDir
 		}
+		if d.IsDir() && (d.Name() == "obj" || d.Name() == "bin") {
+			// What C#'s servers write as they load, and its builds; no source.
+			if projects, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.csproj")); err == nil && len(projects) > 0 {
+				return filepath.SkipDir
+			}
+		}
 		info, err := d.Info()
 		if err != nil {
 			return err
