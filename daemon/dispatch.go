@@ -117,6 +117,7 @@ func (d *Daemon) draft(ctx context.Context, s *workbench.Session, caller workben
 	draft := &transact.Draft{
 		Change:      p.Change,
 		Snapshot:    s.Snapshot(),
+		Summary:     p.Summary,
 		NewSymbolID: string(p.NewSymbolID),
 		Source:      "server",
 		Generated:   s.Workspace().Generated,

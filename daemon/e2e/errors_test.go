@@ -180,6 +180,13 @@ func TestUndoOutlivesTheDaemon(t *testing.T) {
 	w.kill(t, w.status(t).PID)
 	w.must(t, "aura_undo", map[string]any{"undoToken": done.UndoToken}, nil)
 	unchanged(t, dir, before)
+	// Both say in words what they were about.
+	r := w.ok(t, "history")
+	for _, want := range []string{"rename Order → Purchase", "undo rename Order → Purchase"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("the history does not say %q:\n%s", want, r.stdout)
+		}
+	}
 }
 
 // kill ends a process at once and waits until it is gone.

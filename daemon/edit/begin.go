@@ -89,7 +89,7 @@ func (e *Engine) begin(ctx context.Context, p *Plan) (*Tx, error) {
 		return nil, err
 	}
 	t := &Tx{e: e, w: w, id: w.mint(), token: newToken(), files: p.Files, in: &intent{
-		time: e.now().UnixNano(), operation: p.Operation, client: p.Client, session: p.Session, key: p.Key,
+		time: e.now().UnixNano(), operation: p.Operation, client: p.Client, session: p.Session, key: p.Key, summary: p.Summary,
 	}}
 	h := newHandles(w.dir)
 	defer h.close()

@@ -65,6 +65,7 @@ type intent struct {
 	ops       []op
 	mkdirs    []string // folders in the order they are made
 	rmdirs    []string // folders in the order they are removed
+	summary   string
 }
 
 // commitment is the payload of a COMMITTED record.
@@ -202,6 +203,9 @@ func (n *intent) encode() []byte {
 		e.uint(uint64(len(dirs)))
 		e.strings(dirs...)
 	}
+	if n.summary != "" { // the first journals have none
+		e.string(n.summary)
+	}
 	return e.b
 }
 
@@ -242,6 +246,9 @@ func decodeIntent(payload []byte) (*intent, error) {
 			}
 			*dirs = append(*dirs, dir)
 		}
+	}
+	if len(d.b) > 0 {
+		n.summary = d.string()
 	}
 	for _, s := range n.stages {
 		if !localPath(s) {

@@ -280,8 +280,9 @@ type Plan struct {
 	// was no such file.
 	Base map[string]text.Hash
 
-	// Operation, Client and Session are told by the history.
-	Operation, Client, Session string
+	// Operation, Summary, Client and Session are told by the history. Summary
+	// says in words what is changed.
+	Operation, Summary, Client, Session string
 	// Key makes a retry safe: while the transaction that carried it can be
 	// undone, another with the same key is refused with *CommittedError.
 	Key string

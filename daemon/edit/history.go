@@ -15,6 +15,7 @@ type Record struct {
 	Token     string // undoes it
 	Time      time.Time
 	Operation string
+	Summary   string // in words; of an undo, that of what was taken back
 	Client    string
 	Session   string
 	Files     []FileRecord
@@ -112,7 +113,7 @@ func (w *workspace) record(n *entry, answer bool) (Record, error) {
 	defer w.mu.Unlock()
 	rec := Record{
 		ID: n.id.String(), Token: n.token.String(), Time: n.time,
-		Operation: n.operation, Client: n.client, Session: n.session,
+		Operation: n.operation, Summary: in.summary, Client: n.client, Session: n.session,
 	}
 	for _, f := range in.files {
 		rec.Files = append(rec.Files, FileRecord{Kind: f.kind, Path: f.path, NewPath: f.newPath})

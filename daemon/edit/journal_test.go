@@ -260,7 +260,23 @@ func sampleIntent() *intent {
 			{kind: opModify, path: "a/\xff.txt", base: text.Sum([]byte("1")), post: text.Sum([]byte("2")), ino: 1 << 60, mode: 0o4755, baseSize: 7, postSize: 8, stage: 1, slot: 3},
 			{kind: opRemove, path: "d"},
 		},
-		mkdirs: []string{"m", "m/n"}, rmdirs: []string{"r"},
+		mkdirs: []string{"m", "m/n"}, rmdirs: []string{"r"}, summary: "Command → Instruction",
+	}
+}
+
+func TestIntentsOfTheFirstJournalsAreRead(t *testing.T) {
+	in := sampleIntent()
+	in.summary = ""
+	written := in.encode()
+	in.summary = "x"
+	if !bytes.HasPrefix(in.encode(), written) {
+		t.Fatal("a summary changes more than the end of the record")
+	}
+	if got, err := decodeIntent(written); err != nil || got.summary != "" || len(got.rmdirs) != 1 {
+		t.Errorf("without a summary: %+v, %v", got, err)
+	}
+	if _, err := decodeIntent(append(in.encode(), 0)); !errors.Is(err, errPayload) {
+		t.Errorf("with bytes after the summary: %v, want errPayload", err)
 	}
 }
 

@@ -110,7 +110,7 @@ func (e *Engine) beginUndo(ctx context.Context, root, token string, o UndoOption
 	}
 	t := &Tx{e: e, w: w, id: w.mint(), token: newToken(), in: &intent{
 		time: e.now().UnixNano(), operation: o.Operation, client: o.Client, session: o.Session,
-		undoes: n.id, stages: was.stages, files: inverseFiles(was.files), rmdirs: slices.Clone(was.mkdirs),
+		summary: was.summary, undoes: n.id, stages: was.stages, files: inverseFiles(was.files), rmdirs: slices.Clone(was.mkdirs),
 	}}
 	slices.Reverse(t.in.rmdirs)
 	h := newHandles(w.dir)

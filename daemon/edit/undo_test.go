@@ -325,7 +325,7 @@ func TestHistoryFieldsAndLimit(t *testing.T) {
 	b := newBed(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	ctx := context.Background()
 	tx, err := b.e.Begin(ctx, Plan{
-		Root: b.root, Operation: "rename_file", Client: "auractl", Session: "s1",
+		Root: b.root, Operation: "rename_file", Summary: "a.txt → c.txt", Client: "auractl", Session: "s1",
 		Files: []change.File{{Kind: change.Rename, Path: b.path("a.txt"), NewPath: b.path("c.txt"), Before: []byte("a\n"), After: []byte("a\n")}},
 	})
 	must(t, err)
@@ -349,7 +349,7 @@ func TestHistoryFieldsAndLimit(t *testing.T) {
 	}
 	got.Time = time.Time{}
 	if diff := cmp.Diff(Record{
-		ID: id, Token: token, Operation: "rename_file", Client: "auractl", Session: "s1",
+		ID: id, Token: token, Operation: "rename_file", Summary: "a.txt → c.txt", Client: "auractl", Session: "s1",
 		Files: []FileRecord{{Kind: change.Rename, Path: "a.txt", NewPath: "c.txt"}},
 	}, got); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)

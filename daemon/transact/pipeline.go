@@ -81,6 +81,7 @@ type Draft struct {
 	// Generated reports whether a tool writes the file again; nil means never.
 	Generated func(path string, content []byte) bool
 
+	Summary     string // in words, for the history: "Order → Purchase"
 	NewSymbolID string
 	Source      string // server, graph, syntax, text or mixed
 	Complete    bool

@@ -119,7 +119,7 @@ func (p *Pipeline) History(ctx context.Context, v *view.View, limit int) (*api.T
 			break
 		}
 		tr := api.Transaction{
-			UndoToken: rec.Token, Operation: rec.Operation, Time: rec.Time.UTC().Format(time.RFC3339),
+			UndoToken: rec.Token, Operation: rec.Operation, Summary: rec.Summary, Time: rec.Time.UTC().Format(time.RFC3339),
 			Client: rec.Client, Session: rec.Session, State: "committed", Undoes: rec.Undoes, Files: []string{},
 		}
 		if rec.Undone {

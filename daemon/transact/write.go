@@ -155,7 +155,7 @@ func (r *run) begin(ctx context.Context) (*edit.Tx, error) {
 	}
 	return r.edit.Begin(ctx, edit.Plan{
 		Root: r.root, Files: r.files, Base: base,
-		Operation: r.req.Operation, Client: r.req.Client, Session: r.req.Session, Key: r.req.Mutation.IdempotencyKey,
+		Operation: r.req.Operation, Summary: r.draft.Summary, Client: r.req.Client, Session: r.req.Session, Key: r.req.Mutation.IdempotencyKey,
 	})
 }
 
