@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -35,9 +36,9 @@ type kept struct {
 type keptFolder struct {
 	use *semaphore.Weighted
 
-	mu      sync.Mutex // guards the rest
-	filled  bool
-	planned int // checks of planned text since it was filled
+	mu      sync.Mutex      // guards the rest
+	filled  map[string]bool // commands that have filled it
+	planned int             // checks of planned text since one did
 }
 
 func newKept(dir string) *kept { return &kept{dir: dir, folders: map[string]*keptFolder{}} }
@@ -57,8 +58,7 @@ func (k *kept) of(path string) *keptFolder {
 	defer k.mu.Unlock()
 	f := k.folders[path]
 	if f == nil {
-		entries, err := os.ReadDir(path)
-		f = &keptFolder{use: semaphore.NewWeighted(exclusive), filled: err == nil && len(entries) > 0}
+		f = &keptFolder{use: semaphore.NewWeighted(exclusive), filled: map[string]bool{}}
 		k.folders[path] = f
 	}
 	return f
@@ -77,19 +77,19 @@ func (k *kept) real(ctx context.Context, c command, run func(command) (result, e
 	r, err := run(c)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.filled, f.planned = true, 0
+	f.filled[c.line()], f.planned = true, 0
 	return r, err
 }
 
-// plan runs a check of planned text; before it that of the real tree when the
-// folder is empty, or so old that too much is built again each time.
+// plan runs a check of planned text; before it that of the real tree when it has
+// not filled the folder yet, or so long ago that too much is built again each time.
 func (k *kept) plan(ctx context.Context, c command, run, real func(command) (result, error)) (result, error) {
 	if c.kept == "" {
 		return run(c)
 	}
 	f := k.of(c.kept)
 	f.mu.Lock()
-	due := !f.filled || f.planned >= refreshAfter
+	due := !f.filled[c.line()] || f.planned >= refreshAfter
 	f.mu.Unlock()
 	if due {
 		if r, err := k.real(ctx, c, real); err != nil || r.timedOut {
@@ -105,3 +105,6 @@ func (k *kept) plan(ctx context.Context, c command, run, real func(command) (res
 	defer f.use.Release(1)
 	return run(c)
 }
+
+// line is the command without its environment.
+func (c command) line() string { return strings.Join(c.argv, "\x00") }
