@@ -12,15 +12,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// bare is a gopls that the test drives by itself, with none of Aura's code in
+// bare is a server that the test drives by itself, with none of Aura's code in
 // between: the truth that answers are compared with, and the floor of the
 // benchmarks.
 type bare struct {
 	root  string
+	pid   int
 	stdin io.WriteCloser
 	stop  func() // ends the server; may be called again
 
@@ -38,9 +40,18 @@ type reply struct {
 // startBare starts gopls in a workspace and shakes hands.
 func startBare(t testing.TB, gopls, root string, env []string) *bare {
 	t.Helper()
+	return startServer(t, []string{gopls}, nil, root, env)
+}
+
+// startServer starts any server in a workspace, in a process group of its own,
+// and shakes hands.
+func startServer(t testing.TB, argv []string, options any, root string, env []string) *bare {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, gopls)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = root, env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +63,7 @@ func startBare(t testing.TB, gopls, root string, env []string) *bare {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b := &bare{root: root, stdin: stdin, waiting: map[string]chan reply{}}
+	b := &bare{root: root, pid: cmd.Process.Pid, stdin: stdin, waiting: map[string]chan reply{}}
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(bufio.NewReaderSize(stdout, 1<<20)) })
 	b.stop = sync.OnceFunc(func() {
@@ -69,6 +80,7 @@ func startBare(t testing.TB, gopls, root string, env []string) *bare {
 			"general":   map[string]any{"positionEncodings": []string{"utf-8"}},
 			"workspace": map[string]any{"configuration": true, "workspaceFolders": true},
 		},
+		"initializationOptions": options,
 	}, nil)
 	if err := b.send(map[string]any{"jsonrpc": "2.0", "method": "initialized", "params": map[string]any{}}); err != nil {
 		t.Fatal(err)
@@ -147,7 +159,7 @@ func (b *bare) readAll(r *bufio.Reader) error {
 		var m struct {
 			ID     json.RawMessage
 			Method string
-			Params struct{ Items []any }
+			Params json.RawMessage
 			Result json.RawMessage
 			Error  *struct{ Message string }
 		}
@@ -157,8 +169,9 @@ func (b *bare) readAll(r *bufio.Reader) error {
 		switch {
 		case m.Method != "" && m.ID != nil:
 			var result any
-			if m.Method == "workspace/configuration" {
-				result = make([]struct{}, len(m.Params.Items))
+			var asked struct{ Items []any }
+			if m.Method == "workspace/configuration" && json.Unmarshal(m.Params, &asked) == nil {
+				result = make([]any, len(asked.Items)) // all as it is by default
 			}
 			if err := b.send(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result}); err != nil {
 				return err
@@ -184,9 +197,15 @@ func (b *bare) readAll(r *bufio.Reader) error {
 // then keeps the types of its package.
 func (b *bare) open(t testing.TB, file string) {
 	t.Helper()
+	b.openAs(t, file, "go")
+}
+
+// openAs is open in another language, by LSP's id.
+func (b *bare) openAs(t testing.TB, file, languageID string) {
+	t.Helper()
 	path := filepath.Join(b.root, filepath.FromSlash(file))
 	err := b.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": map[string]any{
-		"textDocument": map[string]any{"uri": uri(path), "languageId": "go", "version": 1, "text": read(t, path)},
+		"textDocument": map[string]any{"uri": uri(path), "languageId": languageID, "version": 1, "text": read(t, path)},
 	}})
 	if err != nil {
 		t.Fatal(err)

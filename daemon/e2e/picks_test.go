@@ -84,7 +84,7 @@ func declared(file string, content []byte, tree *syntax.Tree, skip *regexp.Regex
 		picks = append(picks, pick{
 			kind: kind, name: s.Name, owner: s.Container, file: file,
 			line:   bytes.Count(content[:s.NameSpan.Start], []byte("\n")) + 1,
-			column: len([]rune(string(content[line:s.NameSpan.Start]))) + 1,
+			column: len(bytes.TrimPrefix(content[line:s.NameSpan.Start], []byte("\uFEFF"))) + 1,
 		})
 	}
 	return picks
