@@ -26,23 +26,27 @@ func (a *Adapter) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Pr
 	if err != nil {
 		return nil, err
 	}
-	var files []string
+	var files []string // relative, as they are shown
 	for _, path := range changed {
 		content, err := recipe.ReadOptional(ctx, s, path)
 		if err != nil {
 			return nil, err
 		}
 		if content != nil && slices.Contains(a.Language().Extensions, filepath.Ext(path)) {
-			files = append(files, path)
+			rel, err := filepath.Rel(p.Root, path)
+			if err != nil {
+				return nil, fmt.Errorf("compile %s: %w", path, err)
+			}
+			files = append(files, rel)
 		}
 	}
 	var out []adapters.Check
 	if len(files) > 0 {
 		out = append(out, adapters.Check{
-			Name: "python compile", Argv: append([]string{tools.python, "-I", "-W", "ignore", "-c", compiler}, files...),
-			Dir: p.Root, Stale: adapters.ByMTime,
+			Name: "python compile", Argv: append([]string{tools.python, "-I", "-W", "ignore", "-c", "import os; exec(os.environ['AURA_COMPILE'])"}, files...),
+			Env: []string{"AURA_COMPILE=" + compiler}, Dir: p.Root, Stale: adapters.ByMTime,
 			Install: "install Python (https://www.python.org/downloads) and put python3 into PATH",
-			Parse:   compiled,
+			Parse:   func(output []byte, exit int) ([]adapters.Problem, error) { return compiled(p.Root, output, exit), nil },
 		})
 	}
 	switch {
@@ -126,21 +130,22 @@ func toolsOf(ctx context.Context, s adapters.Snapshot, p adapters.Project) (tool
 		break
 	}
 	var project struct {
-		Tool struct {
-			Mypy    map[string]any `toml:"mypy"`
-			Pyright map[string]any `toml:"pyright"`
-		} `toml:"tool"`
+		Tool map[string]any `toml:"tool"`
 	}
 	content, err := read("pyproject.toml")
 	if err != nil {
 		return t, err
 	}
 	if toml.Unmarshal(content, &project) != nil {
-		project.Tool.Mypy, project.Tool.Pyright = nil, nil
+		project.Tool = nil // the tools will say what is wrong with it
 	}
-	t.mypy, t.pyright = project.Tool.Mypy != nil, project.Tool.Pyright != nil
-	for _, key := range []string{"files", "packages", "modules"} {
-		t.targets = t.targets || project.Tool.Mypy[key] != nil
+	var mypy any
+	mypy, t.mypy = project.Tool["mypy"]
+	_, t.pyright = project.Tool["pyright"]
+	if settings, ok := mypy.(map[string]any); ok {
+		for _, key := range []string{"files", "packages", "modules"} {
+			t.targets = t.targets || settings[key] != nil
+		}
 	}
 	for _, name := range []string{"mypy.ini", ".mypy.ini", "setup.cfg"} { // the first that is there counts for mypy
 		content, err := read(name)
@@ -179,11 +184,11 @@ func iniSection(content []byte, name string) ([]byte, bool) {
 
 // compiler compiles files in memory as py_compile would, and writes nothing
 // beside them. Each finding is a line of JSON.
-const compiler = `import json, sys
+const compiler = `import json, sys, tokenize
 failed = 0
 for p in sys.argv[1:]:
     try:
-        with open(p, "rb") as f:
+        with tokenize.open(p) as f:
             compile(f.read(), p, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, OSError, RecursionError, MemoryError) as e:
         failed = 1
@@ -191,7 +196,7 @@ for p in sys.argv[1:]:
 sys.exit(failed)`
 
 // compiled reads what compiler prints.
-func compiled(output []byte, exit int) ([]adapters.Problem, error) {
+func compiled(dir string, output []byte, exit int) []adapters.Problem {
 	var out []adapters.Problem
 	var loose []string
 	for line := range bytes.Lines(output) {
@@ -203,18 +208,21 @@ func compiled(output []byte, exit int) ([]adapters.Problem, error) {
 			}
 			continue
 		}
-		path, _ := f[0].(string)
+		path, _ := f[0].(string) // compiler writes the types that it writes
 		row, _ := f[1].(float64)
 		column, _ := f[2].(float64)
 		code, _ := f[3].(string)
 		message, _ := f[4].(string)
 		source, _ := f[5].(string)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
 		out = append(out, adapters.Problem{Path: path, Line: int(row), Column: bytesOf(source, int(column)), Code: code, Message: message})
 	}
 	if exit != 0 && len(out) == 0 {
 		out = append(out, adapters.Problem{Message: "python failed (exit status " + strconv.Itoa(exit) + "): " + strings.Join(loose, "\n")})
 	}
-	return out, nil
+	return out
 }
 
 // bytesOf turns a column that counts characters into one that counts bytes.

@@ -16,7 +16,11 @@ import (
 // override is a symbol of its own, and so is each parameter of one.
 func (r *renamer) relatives(ctx context.Context) error {
 	r.members = []graph.Symbol{r.sym}
+	pytest, err := r.fixtures(ctx)
 	switch {
+	case err != nil:
+		return err
+	case pytest:
 	case r.sym.Kind == graph.KindParameter:
 		if err := r.parameters(ctx); err != nil {
 			return err
@@ -176,12 +180,12 @@ func (r *renamer) twins(ctx context.Context, m graph.Symbol) error {
 // protocols joins classes with the protocols that they meet by what they have.
 type protocols struct {
 	r     *renamer
-	known []protocol
+	known []contract
 	read  bool
 }
 
-// protocol is a class of the workspace that others meet without naming it.
-type protocol struct {
+// contract is a protocol, a class of the workspace that others meet without naming it.
+type contract struct {
 	class   graph.Symbol
 	members map[string]graph.Symbol
 }
@@ -234,7 +238,7 @@ func (p *protocols) load(ctx context.Context, b adapters.Bench) error {
 		if err != nil || src.tree == nil {
 			continue
 		}
-		k := protocol{class: c, members: map[string]graph.Symbol{}}
+		k := contract{class: c, members: map[string]graph.Symbol{}}
 		for _, m := range src.tree.Symbols {
 			if isMember(m) && m.Container == c.Qualified && !m.Local {
 				k.members[m.Name] = m
@@ -247,9 +251,9 @@ func (p *protocols) load(ctx context.Context, b adapters.Bench) error {
 
 // meets reports whether the class of a member has all members of a protocol,
 // and the member the parameters of the protocol's.
-func (p *protocols) meets(ctx context.Context, m graph.Symbol, k protocol) bool {
+func (p *protocols) meets(ctx context.Context, m graph.Symbol, k contract) bool {
 	class := p.r.ownerOf(ctx, m)
-	if class.Name == "" || class.ID == k.class.ID || slices.ContainsFunc(p.known, func(o protocol) bool { return o.class.ID == class.ID }) {
+	if class.Name == "" || class.ID == k.class.ID || slices.ContainsFunc(p.known, func(o contract) bool { return o.class.ID == class.ID }) {
 		return false
 	}
 	theirs := k.members[m.Name]

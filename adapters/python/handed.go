@@ -2,50 +2,31 @@ package python
 
 import (
 	"context"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
-	"github.com/auralsp/aura/graph"
 )
 
 // lookup is the role of questions about single places.
 const lookup = adapters.Navigate
 
-// handed refuses a parameter whose argument comes by its name from code that
-// pyright does not see: pytest's fixtures, and decorators that were told the name.
+// handed refuses a parameter whose argument comes by its name from a decorator,
+// which pyright does not see.
 func (r *renamer) handed(ctx context.Context) error {
 	fn, seen, err := owner(ctx, r.b, r.sym)
 	if err != nil || !seen {
 		return err
 	}
-	name := r.sym.Name
-	if name == "self" || name == "cls" {
-		return nil
-	}
 	if byPytest(fn) {
-		return refuse(adapters.Unsupported, "pytest gives %s its argument %s by that name: it is a fixture, or named in a decorator; rename the fixture with everything that takes it by hand", last(fn.Qualified), name)
+		return nil // see fixtures
 	}
 	for _, a := range fn.Attributes {
-		if mentionsName(a, name) {
-			return refuse(adapters.Unsupported, "%s gets its argument %s by that name from %s, which would not follow", last(fn.Qualified), name, recipe.Printable(firstLine(a)))
+		if mentionsName(a, r.sym.Name) {
+			return refuse(adapters.Unsupported, "%s gets its argument %s by that name from %s, which would not follow", last(fn.Qualified), r.sym.Name, recipe.Printable(firstLine(a)))
 		}
 	}
 	return nil
-}
-
-// byPytest reports whether pytest calls a function: tests, and fixtures.
-func byPytest(fn graph.Symbol) bool {
-	if slices.ContainsFunc(fn.Attributes, func(a string) bool { return strings.Contains(a, "fixture") }) {
-		return true
-	}
-	base := filepath.Base(fn.Path)
-	if base == "conftest.py" && strings.HasPrefix(fn.Name, "pytest_") {
-		return true
-	}
-	return strings.HasPrefix(fn.Name, "test") && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py"))
 }
 
 // mentionsName reports whether a decorator is given a name in a string, as it

@@ -15,33 +15,6 @@ import (
 	"github.com/auralsp/aura/lspclient/text"
 )
 
-// named changes the strings by which the program itself knows the symbol: the
-// first argument of what makes a type by a call.
-func (r *renamer) named(ctx context.Context) error {
-	for _, m := range r.members {
-		src, err := r.source(ctx, m.Path)
-		if err != nil {
-			return err
-		}
-		if m.Kind != graph.KindVariable && m.Kind != graph.KindConstant && m.Kind != graph.KindTypeAlias || src.tree == nil {
-			continue
-		}
-		made := maker.FindSubmatchIndex(src.content[m.NameSpan.End:])
-		if made == nil {
-			continue
-		}
-		span := graph.Span{Start: m.NameSpan.End + made[2], End: m.NameSpan.End + made[3]}
-		if string(src.content[span.Start:span.End]) == m.Name {
-			r.edits.Add(m.Path, span, r.in.NewName)
-		}
-	}
-	return nil
-}
-
-// maker matches, behind a name, the call that gives it its type with that name
-// as a string: T = TypeVar("T").
-var maker = regexp.MustCompile(`^[ \t]*=[ \t]*(?:\w+\.)*(?:TypeVar|ParamSpec|TypeVarTuple|NewType|NamedTuple|namedtuple|TypedDict|Enum|IntEnum|StrEnum|Flag|IntFlag|TypeAliasType)\([ \t\r\n]*['"](\w+)['"]`)
-
 // mentions changes the name where comments and documentation, and if asked for
 // other strings, of the files that refer to the symbol mention it.
 func (r *renamer) mentions(ctx context.Context) error {
@@ -108,7 +81,8 @@ func (s *source) means(m recipe.Mention, sym graph.Symbol) bool {
 	}
 	if bytes.HasSuffix(before, []byte(".")) && len(before) > 1 && isWordByte(before[len(before)-2]) {
 		chain := qualifier(before)
-		return chain == "self" || chain == "cls" || sym.Container != "" && (chain == last(sym.Container) || strings.HasSuffix("."+sym.Container, "."+chain))
+		// Any part of the path to it is how it is imported somewhere.
+		return chain == "self" || chain == "cls" || strings.Contains("."+strings.TrimSuffix(sym.Qualified, sym.Name), "."+chain+".")
 	}
 	switch {
 	case bytes.HasSuffix(before, []byte("`")), bytes.HasSuffix(before, []byte("~")):

@@ -87,7 +87,7 @@ func (*Adapter) Projects(ctx context.Context, s adapters.Snapshot, dir string) (
 func (r *root) configure(content []byte) {
 	var file struct {
 		Tool struct {
-			Pyright map[string]any `toml:"pyright"`
+			Pyright any `toml:"pyright"`
 			UV      struct {
 				Workspace struct {
 					Members []string `toml:"members"`

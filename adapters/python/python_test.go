@@ -20,6 +20,7 @@ func TestProjects(t *testing.T) {
 	}{
 		{"nearest marker", syntaxtest.Files{`pyproject.toml`: ``, `a/setup.py`: ``, `a/x.py`: ``, `b/x.py`: ``}, "", []string{`/ws by /ws/pyproject.toml`, `/ws/a by /ws/a/setup.py`}},
 		{"from below", syntaxtest.Files{`pyproject.toml`: ``, `a/setup.py`: ``, `a/src/x.py`: ``}, "a/src", []string{`/ws/a by /ws/a/setup.py`}},
+		{"one that configures the checker with nothing covers all", syntaxtest.Files{`pyproject.toml`: "[tool.pyright]\n", `a/pyproject.toml`: `[project]`}, "", []string{`/ws by /ws/pyproject.toml`}},
 		{"one that configures the checker covers all", syntaxtest.Files{`pyproject.toml`: `[tool.pyright]
 include=[]`, `a/pyproject.toml`: `[project]`}, "", []string{`/ws by /ws/pyproject.toml`}},
 		{"an empty configuration covers all", syntaxtest.Files{`pyrightconfig.json`: ``, `a/setup.cfg`: ``}, "", []string{`/ws by /ws/pyrightconfig.json`}},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.lsp.dev/protocol"
+
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
@@ -27,6 +29,7 @@ type renamer struct {
 	members  []graph.Symbol // its declarations and its family's; sym first
 	shown    []string       // files that may refer to it
 	edits    *recipe.Edits
+	pytest   []string // calls by which pytest is given the name in a string
 	sources  map[string]*source
 	warnings []string
 }
@@ -79,6 +82,9 @@ func (r *renamer) plan(ctx context.Context) error {
 		return err
 	}
 	if err := r.named(ctx); err != nil {
+		return err
+	}
+	if err := r.requested(ctx); err != nil {
 		return err
 	}
 	return r.clash(ctx)
@@ -153,14 +159,62 @@ func isMember(s graph.Symbol) bool {
 
 // ask gathers pyright's edits for all that is renamed.
 func (r *renamer) ask(ctx context.Context) error {
+	wide, near := r.members, []graph.Symbol(nil)
+	if len(r.pytest) > 0 {
+		wide, near = nil, nil
+		for _, m := range r.members {
+			if m.Kind == graph.KindParameter {
+				near = append(near, m)
+			} else {
+				wide = append(wide, m)
+			}
+		}
+	}
 	var err error
-	r.edits, err = recipe.RenameFamily(ctx, r.b, r.srv, r.members, r.in.NewName, r.read(ctx),
+	r.edits, err = recipe.RenameFamily(ctx, r.b, r.srv, wide, r.in.NewName, r.read(ctx),
 		func(s graph.Symbol) bool { return strings.HasSuffix(s.Path, ".pyi") }, // a stub speaks for its code as well
 		func(s graph.Symbol, err error) (change.Set, error) { return change.Set{}, r.explain(s, err) })
 	if errors.Is(err, change.ErrConflict) || errors.Is(err, text.ErrOverlap) {
 		return refuse(adapters.NameConflict, "the renames of what belongs together with %s do not fit into one change: %v", r.sym.Qualified, err)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if len(wide) == 0 {
+		if r.edits, err = recipe.NewEdits(change.Set{}, r.read(ctx)); err != nil {
+			return err
+		}
+	}
+	for _, m := range near {
+		if err := r.inFile(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inFile renames what is used in its own file only, which pyright answers
+// without looking through all others.
+func (r *renamer) inFile(ctx context.Context, m graph.Symbol) error {
+	pos, err := r.srv.Position(ctx, m.Path, m.NameSpan.Start)
+	if err != nil {
+		return err
+	}
+	var found []protocol.DocumentHighlight
+	if err := r.srv.Call(ctx, protocol.MethodTextDocumentDocumentHighlight, &protocol.DocumentHighlightParams{TextDocumentPositionParams: pos}, &found); err != nil {
+		return r.explain(m, err)
+	}
+	if len(found) == 0 {
+		return r.explain(m, recipe.ErrNoRename)
+	}
+	for _, h := range found {
+		p, err := r.srv.Place(ctx, protocol.Location{URI: pos.TextDocument.URI, Range: h.Range})
+		if err != nil {
+			return err
+		}
+		r.edits.Add(p.Path, p.Span, r.in.NewName)
+	}
+	return nil
 }
 
 // explain says why pyright renames nothing.
@@ -298,7 +352,10 @@ func (r *renamer) source(ctx context.Context, path string) (*source, error) {
 
 // pages returns the Python files that may refer to the symbol, parsed.
 func (r *renamer) pages(ctx context.Context) ([]*source, error) {
-	paths := append(slices.Clone(r.shown), r.edits.Paths()...)
+	paths := slices.Clone(r.shown)
+	if r.edits != nil {
+		paths = append(paths, r.edits.Paths()...)
+	}
 	slices.Sort(paths)
 	var out []*source
 	for _, path := range slices.Compact(paths) {

@@ -67,7 +67,8 @@ func keyword(s line, rest string) bool {
 type line struct {
 	text     string
 	brackets []byte // open at the place, the outermost first
-	openers  []int  // where in text
+	openers  []int  // where, in the code that was read
+	start    int    // of text, in that code
 }
 
 func (s line) depth() int { return len(s.brackets) }
@@ -137,7 +138,8 @@ func statement(code []byte) line {
 			}
 		}
 	}
-	s.text = string(code[min(start, len(code)):])
+	s.start = min(start, len(code))
+	s.text = string(code[s.start:])
 	return s
 }
 

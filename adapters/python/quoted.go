@@ -1,0 +1,127 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/syntax"
+)
+
+// named changes the strings by which the program itself knows the symbol:
+// types that stand in quotes because they are not declared yet, where pyright
+// reads them only to check them; the first argument of what makes a type by a
+// call; members of an enumeration that are asked for by name.
+func (r *renamer) named(ctx context.Context) error {
+	for _, m := range r.members {
+		src, err := r.source(ctx, m.Path)
+		if err != nil {
+			return err
+		}
+		if m.Kind != graph.KindVariable && m.Kind != graph.KindConstant && m.Kind != graph.KindTypeAlias || src.tree == nil {
+			continue
+		}
+		made := maker.FindSubmatchIndex(src.content[m.NameSpan.End:])
+		if made == nil {
+			continue
+		}
+		span := graph.Span{Start: m.NameSpan.End + made[2], End: m.NameSpan.End + made[3]}
+		if string(src.content[span.Start:span.End]) == m.Name {
+			r.edits.Add(m.Path, span, r.in.NewName)
+		}
+	}
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		if src.tree == nil {
+			continue
+		}
+		bare := r.bareIn(src)
+		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+			if m.Token.Kind != syntax.String || r.edits.Covers(path, m.Span) {
+				continue
+			}
+			switch {
+			case bare && r.typed() && src.quotedType(m), r.sym.Kind == graph.KindEnumMem && src.enumKey(m, last(r.sym.Container)):
+				r.edits.Add(path, m.Span, r.in.NewName)
+			}
+		}
+	}
+	return nil
+}
+
+// maker matches, behind a name, the call that gives it its type with that name
+// as a string: T = TypeVar("T").
+var maker = regexp.MustCompile(`^[ \t]*=[ \t]*(?:\w+\.)*(?:TypeVar|ParamSpec|TypeVarTuple|NewType|NamedTuple|namedtuple|TypedDict|Enum|IntEnum|StrEnum|Flag|IntFlag|TypeAliasType)\([ \t\r\n]*['"](\w+)['"]`)
+
+// typed reports whether the symbol can stand for a type.
+func (r *renamer) typed() bool {
+	switch r.sym.Kind {
+	case graph.KindClass, graph.KindEnum, graph.KindTypeAlias, graph.KindTypeParam:
+		return true
+	}
+	return !isMember(r.sym) && r.sym.Kind != graph.KindFunction && r.sym.Kind != graph.KindParameter
+}
+
+// bareIn reports whether the name alone means the symbol in a file.
+func (r *renamer) bareIn(src *source) bool {
+	edits := r.edits.Of(src.path)
+	for _, e := range edits {
+		before := bytes.TrimRight(src.content[:e.Start], " \t")
+		_, inText := src.tree.TokenAt(e.Start)
+		if !inText && !bytes.HasSuffix(before, []byte(".")) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// typeText matches what may be a type within quotes.
+	typeText = regexp.MustCompile(`^[\w\s.,|\[\]"']+$`)
+	// typeHead matches what stands before a quoted type in brackets: the generic
+	// type that takes it.
+	typeHead = regexp.MustCompile(`(?:^|[^\w.])(?:\w+\.)*(?:[A-Z]\w*|list|dict|tuple|set|frozenset|type|deque|defaultdict)$`)
+	// typeCall matches what stands before the brackets of a call that takes types.
+	typeCall = regexp.MustCompile(`(?:^|[^\w])(?:cast|TypeVar|NewType|TypedDict|NamedTuple|ForwardRef|assert_type|TypeAliasType)$`)
+)
+
+// quotedType reports whether a word stands within a type in quotes.
+func (s *source) quotedType(m recipe.Mention) bool {
+	literal := s.content[m.Token.Span.Start:m.Token.Span.End]
+	inner := bytes.Trim(literal, `"'`)
+	if len(inner) == len(literal) || !typeText.Match(inner) || m.Span.Start > 0 && s.content[m.Span.Start-1] == '.' {
+		return false
+	}
+	before := statement(s.content[max(0, m.Token.Span.Start-around):m.Token.Span.Start])
+	for i := len(before.brackets) - 1; i >= 0; i-- {
+		head := strings.TrimRight(before.text[:max(0, before.openers[i]-before.start)], " \t")
+		switch {
+		case before.brackets[i] == '[' && typeHead.MatchString(head):
+			return true
+		case before.brackets[i] == '(' && typeCall.MatchString(head):
+			args := strings.TrimSpace(before.text[before.openers[i]-before.start+1:])
+			// The name that it makes and the names of fields are no types.
+			return strings.HasSuffix(head, "cast") && args == "" || strings.HasSuffix(head, "TypeVar") && strings.HasSuffix(args, ",") || strings.HasSuffix(args, "bound=") || strings.HasSuffix(args, ":") ||
+				i < len(before.brackets)-1 && before.brackets[len(before.brackets)-1] == '(' && strings.HasSuffix(args, ",")
+		}
+	}
+	return false
+}
+
+// enumKey reports whether a string is the key by which a member of an
+// enumeration is asked for: Color["RED"].
+func (s *source) enumKey(m recipe.Mention, class string) bool {
+	if string(bytes.Trim(s.content[m.Token.Span.Start:m.Token.Span.End], `"'`)) != string(s.content[m.Span.Start:m.Span.End]) {
+		return false
+	}
+	before := bytes.TrimRight(s.content[:m.Token.Span.Start], " \t\r\n")
+	before, bracket := bytes.CutSuffix(before, []byte("["))
+	before, is := bytes.CutSuffix(before, []byte(class))
+	return bracket && is && (len(before) == 0 || !isWordByte(before[len(before)-1]))
+}
