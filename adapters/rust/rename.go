@@ -32,7 +32,10 @@ type renamer struct {
 	moves    []change.Op // files that follow the name of a module
 	sources  map[string]*file
 	holders  []string // Rust files of the project that hold the name
-	warnings []string
+	// declaredAt is how far behind the edit of the declaration the new name is:
+	// a binding that stood for its field as well.
+	declaredAt int
+	warnings   []string
 }
 
 // file is a file that may mention the symbol.
@@ -149,8 +152,72 @@ func (r *renamer) ask(ctx context.Context) error {
 	if set, err = r.follow(ctx, set); err != nil {
 		return err
 	}
+	if r.edits, err = recipe.NewEdits(set, r.read(ctx)); err != nil {
+		return err
+	}
+	return r.apart(ctx)
+}
+
+// apart rewrites the edits by which the server writes a field and its value
+// apart, "x" to "y: x" or "x: y": it only inserts, so that an edit does not tell
+// which of the two is the symbol. Here it is the bytes that are replaced.
+func (r *renamer) apart(ctx context.Context) error {
+	var set change.Set
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return err
+		}
+		var list []text.Edit
+		for _, e := range r.edits.Of(path) {
+			key, keyed := strings.CutSuffix(e.New, ": ")
+			value, valued := strings.CutPrefix(e.New, ": ")
+			switch {
+			case e.Start == e.End && keyed && wordIn(key):
+				word := src.content[e.Start : e.Start+wordAfter(src.content[e.Start:])]
+				list = append(list, text.Edit{Start: e.Start, End: e.Start + len(word), New: e.New + string(word)})
+			case e.Start == e.End && valued && wordIn(value):
+				start := e.Start - wordBefore(src.content[:e.Start])
+				list = append(list, text.Edit{Start: start, End: start, New: string(src.content[start:e.Start]) + ": "},
+					text.Edit{Start: start, End: e.Start, New: value})
+				if path == r.sym.Path && start == r.sym.NameSpan.Start {
+					r.declaredAt = e.Start - start + len(": ")
+				}
+			default:
+				list = append(list, e)
+			}
+		}
+		set = set.Append(change.FromEdits(path, list))
+	}
+	var err error
 	r.edits, err = recipe.NewEdits(set, r.read(ctx))
 	return err
+}
+
+func wordIn(s string) bool { return s != "" && wordAfter([]byte(s)) == len(s) }
+
+// wordAfter returns the length of the identifier at the start of code, a raw one included.
+func wordAfter(code []byte) int {
+	n := 0
+	if strings.HasPrefix(string(code[:min(2, len(code))]), "r#") {
+		n = 2
+	}
+	for n < len(code) && wordByte(code[n]) {
+		n++
+	}
+	return n
+}
+
+// wordBefore returns the length of the identifier at the end of code.
+func wordBefore(code []byte) int {
+	n := 0
+	for n < len(code) && wordByte(code[len(code)-1-n]) {
+		n++
+	}
+	if strings.HasSuffix(string(code[:len(code)-n]), "r#") {
+		n += 2
+	}
+	return n
 }
 
 // explain turns an error of rust-analyzer's into a refusal.
@@ -193,7 +260,7 @@ func (r *renamer) audit(ctx context.Context) error {
 			now := strings.TrimPrefix(strings.TrimPrefix(e.New, "'"), "r#")
 			switch {
 			case was == old && now == name:
-			case was == "" && (now == name+": " || now == ": "+name || now == "r#"+name+": " || now == ": r#"+name || now == old+": " || now == ": "+old):
+			case was == "" && now == old+": ", was == old && now == name+": "+old, was == old && now == name+": r#"+old:
 			case strings.ReplaceAll(was, " ", "") == old+":"+old, strings.ReplaceAll(now, " ", "") == name, strings.HasPrefix(was, old) || strings.HasSuffix(was, old):
 				// "x: x" becomes "x" where the new name is that of the field.
 			default:
@@ -221,7 +288,7 @@ func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
 			target = m.NewPath
 		}
 	}
-	offset := r.edits.Moved(r.sym.Path, r.sym.NameSpan.Start)
+	offset := r.edits.Moved(r.sym.Path, r.sym.NameSpan.Start) + r.declaredAt
 	d := adapters.Draft{
 		Change:   set,
 		Reads:    slices.DeleteFunc(slices.Clone(r.holders), func(p string) bool { return len(r.edits.Of(p)) > 0 }),
