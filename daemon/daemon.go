@@ -134,6 +134,10 @@ func Run(ctx context.Context, o Options) (err error) {
 		Memory:  d.memory,
 		Command: d.command,
 		Setting: d.setting,
+		Disabled: func(engine string) bool {
+			c, _ := o.Config.Get()
+			return c.Servers[engine].Disabled
+		},
 		Changed: d.events.server,
 		Limits: supervise.Limits{
 			Idle:    idle(cfg.Daemon.ServerIdleMinutes),

@@ -27,6 +27,7 @@ func (d *Daemon) bind() map[string]method {
 		"install":          d.install,
 		"trust":            d.setTrust,
 		"why":              d.why,
+		"restart":          d.restart,
 		"capabilities":     d.capabilities,
 		"logs":             d.logs,
 		"reload":           d.reload,

@@ -53,19 +53,38 @@ func newTools(dir string, spawner *proc.Spawner, languages []adapters.Adapter) *
 	return &tools{dir: dir, spawner: spawner, engines: engines, look: exec.LookPath, versions: map[string]stamped{}}
 }
 
-// Look finds a program of an engine: PATH, then Aura's tool folder.
-func (t *tools) Look(engine, name string) (string, error) {
-	path, _, err := t.find(engine, name)
-	return path, err
+// Look finds a program of an engine: the client's PATH, then Aura's tool folder.
+func (t *tools) Look(engine, name, path string) (string, error) {
+	found, _, err := t.find(engine, name, path)
+	return found, err
+}
+
+// in finds a program in a list of folders. One that is not absolute is passed
+// over: a folder of a project must not decide what runs.
+func in(list, name string) (string, error) {
+	for _, dir := range filepath.SplitList(list) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", exec.ErrNotFound
 }
 
 // find also says where the program was found. A server that does not say its
 // version does not count while another does: rustup puts programs into PATH
 // that only say that they are not installed.
-func (t *tools) find(engine, name string) (path, from string, err error) {
+func (t *tools) find(engine, name, list string) (path, from string, err error) {
 	e, known := t.engines[engine]
 	var found [][2]string
-	if path, err := t.look(name); err == nil {
+	look := t.look
+	if list != "" {
+		look = func(name string) (string, error) { return in(list, name) }
+	}
+	if path, err := look(name); err == nil {
 		if path, err = filepath.Abs(path); err == nil {
 			found = append(found, [2]string{path, "PATH"})
 		}
@@ -185,7 +204,7 @@ func (t *tools) Install(ctx context.Context, e adapters.Engine, env []string, fo
 		if e.Recipe.Binary != "" {
 			return filepath.Join(t.dir, e.Recipe.Binary)
 		}
-		path, _, _ := t.find(e.ID, e.Executable())
+		path, _, _ := t.find(e.ID, e.Executable(), "")
 		return path
 	}
 	if !force && target() != "" {

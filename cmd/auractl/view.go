@@ -40,6 +40,8 @@ func (a *app) view(spec api.Spec, raw json.RawMessage) error {
 		return show(a, raw, a.viewTrusted)
 	case api.Why:
 		return show(a, raw, a.viewWhy)
+	case api.Restarted:
+		return show(a, raw, a.viewRestarted)
 	case api.Capabilities:
 		return show(a, raw, a.viewCapabilities)
 	case api.Done:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,7 +115,7 @@ func (a *app) viewDoctor(p *page, r api.Doctor) {
 	}
 	if len(r.Servers) > 0 {
 		p.line("")
-		t := newTable(a.paint, "SERVER", "LANGUAGE", "STATE", "VERSION", "STARTS", "FOUND")
+		t := newTable(a.paint, "SERVER", "LANGUAGE", "STATE", "VERSION", "STARTS", "PROJECT", "FOUND")
 		for _, s := range r.Servers {
 			starts := "-"
 			if s.StartMs > 0 {
@@ -124,12 +125,16 @@ func (a *app) viewDoctor(p *page, r api.Doctor) {
 			if s.From != "" {
 				found += a.paint.dim(" (" + escape(s.From) + ")")
 			}
-			t.add(escape(s.Engine), escape(s.Language), a.state(s.State), cmpOr(escape(s.Version), "-"), starts, cmpOr(found, "-"))
+			t.add(escape(s.Engine), escape(s.Language), a.state(s.State), cmpOr(escape(s.Version), "-"), starts, cmpOr(escape(s.Project), "-"), cmpOr(found, "-"))
 		}
 		t.print(p)
+		said := map[string]bool{} // the same is true of most projects
 		for _, s := range r.Servers {
-			if s.Detail != "" {
-				p.line("%s: %s", escape(s.Engine), escape(s.Detail))
+			for _, note := range append([]string{s.Detail}, s.Notes...) {
+				if line := escape(s.Engine) + ": " + escape(note); note != "" && !said[line] {
+					said[line] = true
+					p.line("%s", line)
+				}
 			}
 		}
 	}
@@ -201,6 +206,9 @@ func (a *app) viewWhy(p *page, r api.Why) {
 	if r.Project != "" {
 		t.add("  project", strings.TrimSpace(escape(r.Project)+" "+escape(r.Marker)))
 	}
+	if r.Reason != "" {
+		t.add("  because", escape(r.Reason))
+	}
 	t.add("  trusted", yes(r.Trusted))
 	if r.Ignored != "" {
 		t.add("  ignored", escape(r.Ignored))
@@ -215,10 +223,22 @@ func (a *app) viewWhy(p *page, r api.Why) {
 	for _, e := range r.Engines {
 		p.line("  %s %s: %s", escape(e.Engine), a.state(e.State), escape(strings.Join(e.Roles, ", ")))
 		if e.Path != "" {
-			p.line("      %s", escape(e.Path))
+			p.line("      %s", strings.TrimSpace(escape(e.Path)+" "+escape(e.Version)))
 		}
 		if e.Reason != "" {
 			p.line("      %s", escape(e.Reason))
+		}
+		if e.PID > 0 {
+			p.line("      process %d in %s", e.PID, escape(e.Root))
+		}
+		if e.Waiting != "" {
+			p.line("      waits: %s", escape(e.Waiting))
+		}
+		for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+			p.line("      %s=%s", escape(name), escape(e.Env[name]))
+		}
+		for _, n := range e.Notes {
+			p.line("      %s", escape(n))
 		}
 	}
 	for _, n := range r.Notes {
@@ -239,6 +259,13 @@ func (a *app) viewCapabilities(p *page, r api.Capabilities) {
 		t.add(escape(c.Operation), escape(c.Language), how, cmpOr(escape(c.Engine), "-"), escape(c.Note))
 	}
 	t.print(p)
+	p.notes = append(p.notes, warnings(r.Warnings)...)
+}
+
+func (a *app) viewRestarted(p *page, r api.Restarted) {
+	for _, s := range r.Servers {
+		p.line("%s is started anew", escape(s))
+	}
 	p.notes = append(p.notes, warnings(r.Warnings)...)
 }
 

@@ -56,6 +56,7 @@ type ServerStatus struct {
 type DoctorQuery struct {
 	Request
 	NoStart bool `json:"noStart,omitempty" doc:"only look servers up, start none"`
+	All     bool `json:"all,omitempty" doc:"start the server of every project, not only of the first of each language"`
 }
 
 // Doctor is the answer of doctor.
@@ -81,7 +82,8 @@ type DoctorCheck struct {
 type DoctorServer struct {
 	Engine   string `json:"engine"`
 	Language string `json:"language"`
-	State    string `json:"state"` // ok, missing, broken (found, does not run), outdated, untrusted, unused
+	Project  string `json:"project,omitempty"` // root of the build unit, relative to the workspace; empty when there is none
+	State    string `json:"state"`             // ok, missing, broken (found, does not run), outdated, untrusted, unused
 	Path     string `json:"path,omitempty"`
 	From     string `json:"from,omitempty"` // configuration, workspace, PATH, tools
 	Version  string `json:"version,omitempty"`
@@ -89,6 +91,8 @@ type DoctorServer struct {
 	Detail   string `json:"detail,omitempty"`
 	Install  string `json:"install,omitempty"` // the command that installs it
 	StartMs  int64  `json:"startMs,omitempty"` // how long it took to start
+	// Notes say what was chosen for the project, and why: an interpreter, a compiler.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // DoctorProblem is one thing that a person has to decide.
@@ -163,6 +167,7 @@ type Why struct {
 	Language  string      `json:"language,omitempty"`
 	Project   string      `json:"project,omitempty"` // root of the build unit
 	Marker    string      `json:"marker,omitempty"`
+	Reason    string      `json:"reason,omitempty"`  // why this is its project
 	Ignored   string      `json:"ignored,omitempty"` // the rule that keeps it out
 	Generated bool        `json:"generated,omitempty"`
 	Owner     string      `json:"owner,omitempty"` // the client whose buffer counts
@@ -177,7 +182,29 @@ type WhyEngine struct {
 	Roles  []string `json:"roles"`
 	State  string   `json:"state"`
 	Path   string   `json:"path,omitempty"`
-	Reason string   `json:"reason,omitempty"`
+	Reason string   `json:"reason,omitempty"` // why this program
+	// Version is what the program at Path says of itself.
+	Version string   `json:"version,omitempty"`
+	Argv    []string `json:"argv,omitempty"`
+	Root    string   `json:"root,omitempty"` // that the server is given
+	PID     int      `json:"pid,omitempty"`
+	Waiting string   `json:"waiting,omitempty"`
+	// Env are the variables by which this server differs from others of the
+	// project, as resolved; what may be a secret is masked.
+	Env   map[string]string `json:"env,omitempty"`
+	Notes []string          `json:"notes,omitempty"` // what was chosen for the project, and why
+}
+
+// RestartQuery is the input of restart.
+type RestartQuery struct {
+	Request
+	Server string `json:"server,omitempty" doc:"engine to start anew; all of the workspace without one"`
+}
+
+// Restarted is the answer of restart.
+type Restarted struct {
+	Servers  []string `json:"servers"` // engine and root of each server that is started anew
+	Warnings []string `json:"warnings"`
 }
 
 // CapabilitiesQuery is the input of capabilities.
@@ -239,6 +266,11 @@ func daemonSpecs() []Spec {
 		{
 			Name: "why", Group: "Daemon", Summary: "How a file is served: language, project, engines",
 			Positional: []string{"filePath"}, Input: WhyQuery{}, Output: Why{},
+		},
+		{
+			Name: "restart", Group: "Daemon", Summary: "Start the servers of the workspace anew, also those that stay down",
+			Example:    "auractl restart",
+			Positional: []string{"server"}, Input: RestartQuery{}, Output: Restarted{}, NoServer: true,
 		},
 		{
 			Name: "capabilities", Group: "Daemon", Summary: "What works in which language, and how",

@@ -72,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	}
 	s := supervise.Start(supervise.Options{
 		Log: log, Spawner: spawner, Scratch: t.TempDir(),
-		Look: func(_, name string) (string, error) {
+		Look: func(_, name, _ string) (string, error) {
 			if name == filepath.Base(server) {
 				return server, nil
 			}

@@ -2,8 +2,12 @@ package supervise
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
+	"go.lsp.dev/protocol"
+
+	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/lspclient"
 )
 
@@ -15,14 +19,18 @@ func (l *Lease) Diagnostics(ctx context.Context, path string) (d lspclient.Diagn
 	err = l.request(ctx, &request{
 		method: "textDocument/diagnostic", params: path, read: true,
 		each: func(ctx context.Context, g *generation) error {
-			if g.pulls() {
-				d, err = g.client.PullDiagnostics(ctx, path)
+			if g.puller() == nil && g.pulls() {
+				d, err = g.pull(ctx, path)
 				return err
 			}
 			if err := g.mirror.open(ctx, []string{path}); err != nil {
 				return err
 			}
-			d, err = g.pushed(ctx, path, 0)
+			if g.pulls() {
+				d, err = g.pull(ctx, path)
+			} else {
+				d, err = g.pushed(ctx, path, 0)
+			}
 			return err
 		},
 	})
@@ -30,7 +38,45 @@ func (l *Lease) Diagnostics(ctx context.Context, path string) (d lspclient.Diagn
 }
 
 // pulls reports whether diagnostics can be asked for.
-func (g *generation) pulls() bool { return g.client.Supports("textDocument/diagnostic") }
+func (g *generation) pulls() bool {
+	return g.client.Supports("textDocument/diagnostic") || g.puller() != nil
+}
+
+// puller returns the driver's own way to ask for diagnostics, nil when it has
+// none or the protocol's can be used.
+func (g *generation) puller() adapters.Puller {
+	if p, ok := g.driver.(adapters.Puller); ok && !g.client.Supports("textDocument/diagnostic") {
+		return p
+	}
+	return nil
+}
+
+// pull asks for what the server finds in a file.
+func (g *generation) pull(ctx context.Context, path string) (lspclient.Diagnostics, error) {
+	own := g.puller()
+	if own == nil {
+		return g.client.PullDiagnostics(ctx, path)
+	}
+	d := lspclient.Diagnostics{Path: path, Time: time.Now(), Items: []protocol.Diagnostic{}}
+	if doc, open := g.client.Document(path); open {
+		d.Version = doc.Version
+	}
+	for _, m := range ask(g, func(adapters.Driver) []adapters.Message { return own.Pull(path) }) {
+		var raw json.RawMessage
+		if err := g.client.Call(ctx, m.Method, m.Params, &raw); err != nil {
+			return d, err
+		}
+		if g.ending() {
+			return d, errGone
+		}
+		items, err := own.Pulled(raw)
+		if err != nil {
+			return d, &lspclient.DecodeError{Method: m.Method, Err: err}
+		}
+		d.Items = append(d.Items, items...)
+	}
+	return d, nil
+}
 
 // pushed waits for the diagnostics of a file that belong to its current text:
 // published after number since, and for the open version or before a silence.

@@ -44,7 +44,15 @@ func unavailable(e adapters.Engine, err error) *api.Error {
 	return out
 }
 
-// Missing reports whether an error of Lease says that the server's program was not found.
+// disabled is the error of a server that the user does not want.
+func disabled(e adapters.Engine) *api.Error {
+	out := api.Errorf(api.ServerUnavailable, "%s is not used, as servers.%s.disabled is set in the configuration", e.ID, e.ID)
+	out.Details = ServerDetails{Server: e.ID, Missing: true}
+	return out
+}
+
+// Missing reports whether an error of Lease says that the server's program was
+// not found, or is not to be used.
 func Missing(err error) bool {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -87,7 +95,7 @@ func timedOut(e adapters.Engine, root, method string, limit time.Duration, verdi
 }
 
 func errClosing() *api.Error {
-	return api.Errorf(api.ServerUnavailable, "the daemon is stopping; run the command again")
+	return api.Errorf(api.ServerUnavailable, "the server is stopped, as its workspace is closed or the daemon stops; run the command again")
 }
 
 // ended maps the end of a caller's context.

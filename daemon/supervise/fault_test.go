@@ -230,7 +230,7 @@ func TestP04_FailedAfterFiveUntilAsked(t *testing.T) {
 	}
 	other.state(fine) // nobody else is touched
 	r.reconfigure(lsptest.Config{})
-	if n := r.sup.Restart(r.root, ""); n != 1 {
+	if n := len(r.sup.Restart(r.root, "")); n != 1 {
 		t.Errorf("%d instances were asked to restart", n)
 	}
 	r.state(r.lease("one"))

@@ -147,18 +147,23 @@ func (i *instance) shut() {
 	i.broadcast()
 }
 
-// askRestart starts the server anew because a person asked for it.
-func (i *instance) askRestart() {
+// askRestart starts the server anew because a person asked for it, in the states
+// that are meant.
+func (i *instance) askRestart(which func(State) bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.closing || !which(i.state) {
+		return false
+	}
 	i.crashes = nil
 	i.poison.clear()
 	if i.state.running() {
 		i.again = true
 		i.broadcast()
-		return
+		return true
 	}
 	i.fire(asked)
+	return true
 }
 
 // renew replaces the process, politely.
@@ -267,8 +272,8 @@ func (i *instance) refusedLocked(now time.Time) *api.Error {
 		i.fire(asked)
 		return nil
 	}
-	out := api.Errorf(api.ServerUnavailable, "%s ended %d times within %s and stays down for another %s; last: %s; see `auractl doctor`",
-		i.engine.ID, len(i.crashes), words(i.limits.Restart.Window), words(left.Round(time.Second)), i.lastWords())
+	out := api.Errorf(api.ServerUnavailable, "%s ended %d times within %s and stays down for another %s, or until `auractl restart %s`; last: %s",
+		i.engine.ID, len(i.crashes), words(i.limits.Restart.Window), words(left.Round(time.Second)), i.engine.ID, i.lastWords())
 	if i.lastErr != nil {
 		out.Details = i.lastErr.Details
 	}
@@ -320,7 +325,7 @@ func (i *instance) status(usage bool) Status {
 	i.mu.Lock()
 	s := Status{
 		ID: i.key, Engine: i.engine.ID, Language: i.want.Language.ID, Root: i.want.Project.Root, Purpose: i.want.Purpose,
-		State: i.state.String(), Since: i.since, Complete: i.state == Ready, Argv: i.launch.Argv,
+		State: i.state.String(), Since: i.since, Complete: i.state == Ready, Argv: i.launch.Argv, Notes: i.launch.Notes,
 		Parked: i.parked, Leases: i.leases, Queued: waiting, Running: running, Starts: i.starts, Crashes: len(i.crashes), Panics: i.panics,
 	}
 	if i.state != Ready && i.state != Absent && i.state != Failed {

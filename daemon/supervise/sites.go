@@ -113,6 +113,23 @@ func (s *Supervisor) known(at site, w Want) (*instance, error) {
 	return r.i, nil
 }
 
+// Resolve returns the command that a lease of w would run, and how the instance
+// is that has it; its State is absent when there is none. It starts nothing.
+// Errors are *api.Error.
+func (s *Supervisor) Resolve(ctx context.Context, w Want) (adapters.Launch, Status, error) {
+	launch, _, err := s.launch(ctx, w)
+	if err != nil {
+		return launch, Status{}, unavailable(w.Engine, err)
+	}
+	key := instanceKey(w, launch)
+	for _, i := range s.all() {
+		if i.runs(key) {
+			return launch, i.status(false), nil
+		}
+	}
+	return launch, Status{Engine: w.Engine.ID, Root: w.Project.Root, State: Absent.String()}, nil
+}
+
 // resolveAgain looks whether the command of a site is still the same. If not,
 // the next lease takes another server.
 func (s *Supervisor) resolveAgain(at site, r *resolved, w Want) {
@@ -206,6 +223,9 @@ func (s *Supervisor) launch(ctx context.Context, w Want) (l adapters.Launch, inp
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	id := w.Engine.ID
+	if s.o.Disabled(id) {
+		return l, nil, disabled(w.Engine)
+	}
 	l, err = w.Engine.Launch(ctx, adapters.Site{
 		Root:    w.Project.Root,
 		Marker:  w.Project.Marker,
@@ -213,7 +233,7 @@ func (s *Supervisor) launch(ctx context.Context, w Want) (l adapters.Launch, inp
 		Trusted: w.Trusted,
 		Env:     named(w),
 		Command: s.o.Command(id),
-		Look:    func(name string) (string, error) { return s.o.Look(id, name) },
+		Look:    func(name string) (string, error) { return s.o.Look(id, name, w.Env["PATH"]) },
 		Scratch: s.o.Scratch,
 		Version: func(bin string) (string, error) { return s.o.Version(id, bin) },
 		Read: func(path string) ([]byte, error) {

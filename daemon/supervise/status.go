@@ -18,6 +18,7 @@ type Status struct {
 	Parked    string        `json:"parked,omitempty"` // why it was stopped while nobody used it
 	Complete  bool          `json:"complete"`         // its answers are whole
 	Argv      []string      `json:"argv"`
+	Notes     []string      `json:"notes,omitempty"` // what was chosen for the project, and why
 	PID       int           `json:"pid,omitempty"`
 	Server    string        `json:"server,omitempty"`  // as it names itself
 	Version   string        `json:"version,omitempty"` // as it names it

@@ -70,14 +70,17 @@ type Options struct {
 	Limits  Limits
 	Build   string // version of Aura that servers are told
 	Scratch string // private folder for generated configuration
-	// Look finds a program for an engine: configuration, PATH, tool folder. nil looks in PATH.
-	Look func(engine, name string) (string, error)
+	// Look finds a program for an engine: in the client's PATH, in the tool
+	// folder. nil looks in the PATH of this process.
+	Look func(engine, name, path string) (string, error)
 	// Version asks a program of an engine for its version; nil knows none.
 	Version func(engine, bin string) (string, error)
 	// Memory returns how many bytes all servers may use together; nil or 0 is half of the machine's.
 	Memory func() int64
 	// Command replaces an engine's command by the user's configuration; nil or an empty result does not.
 	Command func(engine string) []string
+	// Disabled says that the user does not want an engine; nil wants all.
+	Disabled func(engine string) bool
 	// Setting is the user's configuration of an engine; nil has none.
 	Setting func(engine, key string) (any, bool)
 	// Changed is told of each change of an instance's state. It is called on the
@@ -132,13 +135,16 @@ func Start(o Options) *Supervisor {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Look == nil {
-		o.Look = func(_, name string) (string, error) { return exec.LookPath(name) }
+		o.Look = func(_, name, _ string) (string, error) { return exec.LookPath(name) }
 	}
 	if o.Version == nil {
 		o.Version = func(string, string) (string, error) { return "", errors.New("version is not known") }
 	}
 	if o.Command == nil {
 		o.Command = func(string) []string { return nil }
+	}
+	if o.Disabled == nil {
+		o.Disabled = func(string) bool { return false }
 	}
 	if o.Setting == nil {
 		o.Setting = func(string, string) (any, bool) { return nil, false }
@@ -232,17 +238,25 @@ func (s *Supervisor) Forget(ctx context.Context, v *view.View) error {
 	return nil
 }
 
-// Restart asks the instances of an engine (all when engine is empty) below a
-// root to start anew, also those that have failed. It returns how many there are.
-func (s *Supervisor) Restart(root, engine string) int {
-	n := 0
+// Restart asks the instances of an engine (all when engine is empty) in the
+// workspace at root to start anew, also those that have failed, and returns them.
+func (s *Supervisor) Restart(root, engine string) []Status {
+	return s.restart(root, engine, func(State) bool { return true })
+}
+
+// Retry is Restart for those that have failed only.
+func (s *Supervisor) Retry(root, engine string) []Status {
+	return s.restart(root, engine, func(now State) bool { return now == Failed })
+}
+
+func (s *Supervisor) restart(root, engine string, which func(State) bool) []Status {
+	var out []Status
 	for _, i := range s.all() {
-		if i.view.Root() == root && (engine == "" || i.engine.ID == engine) {
-			i.askRestart()
-			n++
+		if i.view.Root() == root && (engine == "" || i.engine.ID == engine) && i.askRestart(which) {
+			out = append(out, i.status(false))
 		}
 	}
-	return n
+	return out
 }
 
 func (s *Supervisor) all() []*instance {

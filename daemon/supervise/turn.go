@@ -266,7 +266,7 @@ func (g *generation) proveRestored(ctx context.Context, path string) error {
 			return err
 		}
 	} else if path != "" && g.pulls() {
-		_, err := g.client.PullDiagnostics(ctx, path)
+		_, err := g.pull(ctx, path)
 		var refused *lspclient.CallError
 		if err != nil && !errors.As(err, &refused) {
 			return err
@@ -298,7 +298,7 @@ func (t *Turn) Diagnostics(ctx context.Context, path string) (lspclient.Diagnost
 	ctx, cancel := t.within(ctx)
 	defer cancel()
 	if t.g.pulls() {
-		return t.g.client.PullDiagnostics(ctx, path)
+		return t.g.pull(ctx, path)
 	}
 	return t.g.pushed(ctx, path, t.began)
 }
