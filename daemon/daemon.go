@@ -48,22 +48,23 @@ type Options struct {
 
 // Daemon is the running process.
 type Daemon struct {
-	o          Options
-	log        *slog.Logger
-	started    time.Time
-	languages  []adapters.Adapter
-	handlers   map[string]op.Handler
-	methods    map[string]method
-	trust      *trustStore
-	tools      *tools
-	supervisor *supervise.Supervisor
-	engine     *edit.Engine
-	validator  *validate.Validator
-	pipeline   *transact.Pipeline
-	workspaces *workspaces
-	events     *events
-	server     *serve.Server
-	stop       context.CancelFunc
+	o           Options
+	log         *slog.Logger
+	started     time.Time
+	languages   []adapters.Adapter
+	handlers    map[string]op.Handler
+	methods     map[string]method
+	trust       *trustStore
+	tools       *tools
+	transcripts *transcripts
+	supervisor  *supervise.Supervisor
+	engine      *edit.Engine
+	validator   *validate.Validator
+	pipeline    *transact.Pipeline
+	workspaces  *workspaces
+	events      *events
+	server      *serve.Server
+	stop        context.CancelFunc
 }
 
 // method answers a request about the daemon itself, its documents or its journal.
@@ -125,7 +126,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, watcher.Close()) }()
 
+	d.transcripts = &transcripts{dir: filepath.Join(o.Paths.State, "transcripts"), log: o.Log, wanted: func(engine string) bool {
+		c, _ := o.Config.Get()
+		return c.Servers[engine].Trace
+	}}
 	d.supervisor = supervise.Start(supervise.Options{
+		Trace:   d.transcripts.open,
 		Log:     o.Log,
 		Spawner: spawner,
 		Scratch: filepath.Join(o.Paths.Cache, "servers"),

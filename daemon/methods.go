@@ -3,6 +3,9 @@ package daemon
 import (
 	"bufio"
 	"context"
+	"errors"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -273,7 +276,14 @@ func (d *Daemon) setTrust(_ context.Context, c serve.Call) (any, error) {
 		return nil, err
 	}
 	out.Trusted = !in.Revoke
-	out.Root, out.Changed, err = d.trust.Set(dir, out.Trusted)
+	if out.Root, out.Changed, err = d.trust.Set(dir, out.Trusted); err != nil {
+		return nil, err
+	}
+	// The configuration may trust it all the same.
+	trusted, err := d.trust.Trusts(out.Root)
+	if err == nil {
+		d.supervisor.Retrust(out.Root, trusted)
+	}
 	return out, err
 }
 
@@ -344,7 +354,12 @@ func (d *Daemon) shutdownMethod(_ context.Context, c serve.Call) (any, error) {
 func (d *Daemon) logs(_ context.Context, c serve.Call) (any, error) {
 	in := c.Input.(api.LogsQuery)
 	out := api.Logs{Lines: []string{}}
-	if in.Server != "" {
+	switch {
+	case in.Trace && in.Server == "":
+		return nil, api.Errorf(api.InvalidArgument, "a transcript is of one engine: name it with server")
+	case in.Trace:
+		return d.transcripts.last(in.Server, in.Lines)
+	case in.Server != "":
 		for _, s := range d.supervisor.Status() {
 			if strings.EqualFold(s.Engine, in.Server) {
 				out.Lines = append(out.Lines, strings.Split(strings.TrimRight(s.Stderr, "\n"), "\n")...)
@@ -353,26 +368,40 @@ func (d *Daemon) logs(_ context.Context, c serve.Call) (any, error) {
 		out.Lines = out.Lines[max(0, len(out.Lines)-in.Lines):]
 		return out, nil
 	}
-	out.File = d.o.Paths.LogFile
-	f, err := os.Open(out.File)
-	if err != nil {
+	least := slices.Index(logLevels, in.Level)
+	out, err := lastLines(d.o.Paths.LogFile, in.Lines, func(line string) bool {
+		return least <= 0 || slices.Index(logLevels, levelOf(line)) >= least
+	})
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, api.Errorf(api.FileNotFound, "the daemon writes no log file: %v", err)
 	}
+	return out, err
+}
+
+// lastLines returns the end of a file, of the lines that are wanted; nil wants all.
+func lastLines(path string, n int, wanted func(line string) bool) (api.Logs, error) {
+	out := api.Logs{File: path, Lines: []string{}}
+	f, err := os.Open(path)
+	if err != nil {
+		return out, err
+	}
 	defer f.Close()
-	least := slices.Index(logLevels, in.Level)
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if least > 0 && slices.Index(logLevels, levelOf(lines.Text())) < least {
-			continue
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadString('\n')
+		if line = strings.TrimSuffix(line, "\n"); line != "" && (wanted == nil || wanted(line)) {
+			out.Lines = append(out.Lines, line)
 		}
-		out.Lines = append(out.Lines, lines.Text())
-		if len(out.Lines) > 2*in.Lines {
-			out.Lines = slices.Delete(out.Lines, 0, len(out.Lines)-in.Lines)
+		if len(out.Lines) > 2*n || err != nil {
+			out.Lines = slices.Delete(out.Lines, 0, max(0, len(out.Lines)-n))
+		}
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
 		}
 	}
-	out.Lines = out.Lines[max(0, len(out.Lines)-in.Lines):]
-	return out, lines.Err()
 }
 
 // logLevels are in order: the first is the least.

@@ -147,6 +147,7 @@ type LogsQuery struct {
 	Lines  int    `json:"lines" default:"100" min:"1" doc:"last lines to answer with"`
 	Level  string `json:"level" default:"debug" enum:"debug|info|warn|error" doc:"least level"`
 	Server string `json:"server,omitempty" doc:"standard error of this engine instead of the daemon's log"`
+	Trace  bool   `json:"trace,omitempty" doc:"with server: the latest transcript of what Aura and the engine said to each other; needs trace = true below [servers.NAME]"`
 }
 
 // Logs is the answer of logs, oldest first.

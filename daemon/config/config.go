@@ -67,4 +67,5 @@ type Server struct {
 	Command  []string       `toml:"command" doc:"program and arguments, in place of the search"`
 	Disabled bool           `toml:"disabled" default:"false" doc:"never start the engine"`
 	Settings map[string]any `toml:"settings" doc:"settings handed to the server as they are"`
+	Trace    bool           `toml:"trace" default:"false" doc:"write down what Aura and the engine say to each other; auractl logs --server NAME --trace shows it"`
 }

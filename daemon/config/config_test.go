@@ -74,7 +74,7 @@ rust-analyzer = {disabled = true}
 		"validate.shadow": ":3", "validate.edit_timeout_seconds": "AURA_VALIDATE_EDIT_TIMEOUT_SECONDS",
 		"limits.connections": "flag", "daemon.log_level": "flag", "trust.roots": "AURA_TRUST_ROOTS",
 		"servers.gopls.command": ":10", "servers.gopls.settings": ":11",
-		"servers.rust-analyzer.disabled": ":13", "servers.rust-analyzer.settings": ":13", "servers.rust-analyzer.command": "AURA_SERVERS_RUST_ANALYZER_COMMAND",
+		"servers.rust-analyzer.disabled": ":13", "servers.rust-analyzer.settings": ":13", "servers.rust-analyzer.trace": ":13", "servers.rust-analyzer.command": "AURA_SERVERS_RUST_ANALYZER_COMMAND",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("origins -want +got:\n%s", d)
@@ -82,7 +82,7 @@ rust-analyzer = {disabled = true}
 	wantValues := map[string]any{
 		"validate.shadow": false, "validate.edit_timeout_seconds": 20, "limits.connections": 4, "daemon.log_level": "debug",
 		"trust.roots": []string{"/a b"}, "servers.gopls.command": []string{"/opt/gopls", "-v"},
-		"servers.gopls.settings": map[string]any{"staticcheck": true}, "servers.rust-analyzer.disabled": true, "servers.rust-analyzer.settings": map[string]any(nil),
+		"servers.gopls.settings": map[string]any{"staticcheck": true}, "servers.rust-analyzer.disabled": true, "servers.rust-analyzer.settings": map[string]any(nil), "servers.rust-analyzer.trace": false,
 		"servers.rust-analyzer.command": []string{"ra", "--x"},
 	}
 	if d := cmp.Diff(wantValues, values); d != "" {
@@ -161,7 +161,7 @@ func TestReloadIsWholeOrNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"journal.keep_days", "servers.x.command", "servers.x.disabled", "servers.x.settings"}
+	want := []string{"journal.keep_days", "servers.x.command", "servers.x.disabled", "servers.x.settings", "servers.x.trace"}
 	if d := cmp.Diff(want, changed); d != "" {
 		t.Error(d)
 	}

@@ -22,7 +22,7 @@ type generation struct {
 	process *proc.Process
 	client  *lspclient.Client // set before the generation is published
 	pulling atomic.Bool       // diagnostics are asked for, so that what is pushed is not passed on
-	stream  *countedConn
+	stream  *stream
 	mirror  *mirror
 	work    sync.WaitGroup // looks at requests, probes
 	dead    chan struct{}  // closed once death is set
@@ -47,18 +47,6 @@ type death struct {
 	asked  bool // it was stopped on purpose
 	// blame says that it ended by itself, so that what it worked on may be why.
 	blame bool
-}
-
-// countedConn counts what arrives, to tell a silent server from a slow one.
-type countedConn struct {
-	*proc.Conn
-	read atomic.Int64
-}
-
-func (c *countedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	c.read.Add(int64(n))
-	return n, err
 }
 
 // begin starts a process, runs the handshake and attends to the server until
@@ -115,7 +103,7 @@ func (i *instance) spawn(ctx context.Context) (g *generation, failed *api.Error)
 	if err != nil {
 		return nil, unavailable(i.engine, err)
 	}
-	g.process, g.stream = p, &countedConn{Conn: p.Conn()}
+	g.process, g.stream = p, newStream(p, i.sup.o.Trace(i.engine.ID, p.PID()))
 	i.mu.Lock()
 	i.launch, i.became = launch, instanceKey(want, launch)
 	i.starts++
@@ -148,6 +136,7 @@ func (g *generation) handshake(ctx context.Context) error {
 		Version:   i.sup.o.Build,
 		Configure: g.configure,
 		OnEvent:   g.onEvent,
+		Trace:     g.stream.transcript,
 
 		ResendOpened: resend,
 		Log:          i.log,
@@ -447,7 +436,7 @@ func (g *generation) end(d death) {
 			i.log.Warn("connection of an ended server", "error", err)
 		}
 	}
-	_ = g.process.Conn().Close()
+	g.stream.end()
 	g.work.Wait()
 }
 

@@ -3,6 +3,7 @@ package supervise
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"os/exec"
@@ -86,6 +87,10 @@ type Options struct {
 	// Changed is told of each change of an instance's state. It is called on the
 	// instance's goroutine, must not block and must not call the Supervisor; nil is told nothing.
 	Changed func(Status)
+	// Trace opens where all messages to and from a process are written down, as
+	// wire.TraceLines, and which is closed when it has ended; a nil result is for
+	// none, as is a nil Trace.
+	Trace func(engine string, pid int) io.WriteCloser
 	// Event is told of what servers send outside of turns, for doors that
 	// forward it. The same rules hold; Event.Params is valid during the call only.
 	Event func(root, engine string, e adapters.Event)
@@ -151,6 +156,9 @@ func Start(o Options) *Supervisor {
 	}
 	if o.Changed == nil {
 		o.Changed = func(Status) {}
+	}
+	if o.Trace == nil {
+		o.Trace = func(string, int) io.WriteCloser { return nil }
 	}
 	if o.Event == nil {
 		o.Event = func(string, string, adapters.Event) {}
