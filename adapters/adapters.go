@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"go.lsp.dev/protocol"
+
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/syntax"
 	"github.com/auralsp/aura/lspclient/text"
@@ -235,6 +237,16 @@ type Driver interface {
 	Overlay() Overlay
 	// Probe returns a cheap request with a known answer, to tell a slow server from a stuck one.
 	Probe() (method string, params any)
+}
+
+// Puller is found by assertion on a Driver whose server does not answer
+// textDocument/diagnostic, but can be asked for the diagnostics of a file in
+// words of its own: what is pushed may come late, and silence says nothing.
+type Puller interface {
+	// Pull returns the requests that together answer for a file that is open.
+	Pull(path string) []Message
+	// Pulled reads the result of one of them.
+	Pulled(result []byte) ([]protocol.Diagnostic, error)
 }
 
 // Resender is found by assertion on a Driver whose server takes the text of a

@@ -2,12 +2,20 @@ package typescript
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"go.lsp.dev/protocol"
+
 	"github.com/auralsp/aura/adapters"
+)
+
+var (
+	_ adapters.Driver = (*driver)(nil)
+	_ adapters.Puller = (*driver)(nil)
 )
 
 // driver holds what is particular to one running server.
@@ -230,11 +238,81 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 // no configured project.
 func (*driver) Overlay() adapters.Overlay { return adapters.Edits }
 
+// Pull implements adapters.Puller.
+func (*driver) Pull(path string) []adapters.Message {
+	var out []adapters.Message
+	for _, kind := range []string{"syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"} {
+		out = append(out, adapters.Message{Method: "workspace/executeCommand", Params: tsserverRequest{
+			Command: "typescript.tsserverRequest", Arguments: []any{kind, map[string]string{"file": filepath.ToSlash(path)}},
+		}})
+	}
+	return out
+}
+
+// Pulled implements adapters.Puller. Lines and columns of tsserver begin at 1;
+// columns count UTF-16 as LSP does.
+func (*driver) Pulled(result []byte) ([]protocol.Diagnostic, error) {
+	type place struct {
+		Line   uint32 `json:"line"`
+		Offset uint32 `json:"offset"`
+	}
+	var answer struct {
+		Type    string `json:"type"`
+		Success bool   `json:"success"`
+		Message string `json:"message"`
+		Body    []struct {
+			Start       place  `json:"start"`
+			End         place  `json:"end"`
+			Text        string `json:"text"`
+			Code        int32  `json:"code"`
+			Category    string `json:"category"`
+			Unnecessary bool   `json:"reportsUnnecessary"`
+			Deprecated  bool   `json:"reportsDeprecated"`
+		} `json:"body"`
+	}
+	if err := json.Unmarshal(result, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Type != "response" || !answer.Success {
+		return nil, fmt.Errorf("tsserver answered %q: %s", answer.Type, said(answer.Message))
+	}
+	point := func(p place) protocol.Position {
+		return protocol.Position{Line: max(p.Line, 1) - 1, Character: max(p.Offset, 1) - 1}
+	}
+	var out []protocol.Diagnostic
+	for _, d := range answer.Body {
+		item := protocol.Diagnostic{
+			Range:    protocol.Range{Start: point(d.Start), End: point(d.End)},
+			Severity: protocol.DiagnosticSeverityHint,
+			Code:     protocol.Integer(d.Code),
+			Source:   protocol.NewOptional("typescript"),
+			Message:  protocol.String(d.Text),
+		}
+		switch d.Category {
+		case "error":
+			item.Severity = protocol.DiagnosticSeverityError
+		case "warning":
+			item.Severity = protocol.DiagnosticSeverityWarning
+		}
+		switch {
+		case d.Unnecessary:
+			item.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagUnnecessary)
+		case d.Deprecated:
+			item.Tags = protocol.NewDiagnosticTags(protocol.DiagnosticTagDeprecated)
+		}
+		out = append(out, item)
+	}
+	return out, nil
+}
+
+// tsserverRequest is what hands a request of tsserver's own protocol through.
+type tsserverRequest struct {
+	Command   string `json:"command"`
+	Arguments []any  `json:"arguments"`
+}
+
 // Probe implements adapters.Driver: tsserver itself says its version, and
 // takes everything that was sent before the question first.
 func (*driver) Probe() (method string, params any) {
-	return "workspace/executeCommand", struct {
-		Command   string `json:"command"`
-		Arguments []any  `json:"arguments"`
-	}{"typescript.tsserverRequest", []any{"status"}}
+	return "workspace/executeCommand", tsserverRequest{Command: "typescript.tsserverRequest", Arguments: []any{"status"}}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.lsp.dev/protocol"
 
@@ -80,7 +81,23 @@ func means(content []byte, m recipe.Mention, sym graph.Symbol) bool {
 	case bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("@param")), bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("@link")), bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("@see")):
 		return true
 	}
-	return unmistakable(sym.Name)
+	return unmistakable(sym.Name) || isType(sym.Kind) && capital(sym.Name) && !begins(before)
+}
+
+// capital reports whether a name begins like that of a type.
+func capital(name string) bool {
+	r, _ := utf8.DecodeRuneInString(name)
+	return unicode.IsUpper(r)
+}
+
+// begins reports whether a word that follows text begins a sentence, where any
+// word has a capital. What a doc comment begins with is what it documents.
+func begins(before []byte) bool {
+	head := bytes.TrimRight(before, " \t\r\n*")
+	if bytes.HasSuffix(head, []byte("/")) || len(head) == 0 {
+		return !bytes.HasPrefix(bytes.TrimSpace(before), []byte("/**"))
+	}
+	return bytes.IndexByte([]byte(".!?:"), head[len(head)-1]) >= 0
 }
 
 func last(qualified string) string {

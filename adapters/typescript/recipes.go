@@ -143,7 +143,7 @@ func onType(run recipe.Question) recipe.Question {
 		case graph.KindClass, graph.KindInterface, graph.KindTypeAlias:
 			return run(ctx, b, t)
 		}
-		return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only classes and interfaces have types above and below them", t.Symbol.Name, t.Symbol.Kind)
+		return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is %s, and only classes and interfaces have types above and below them", t.Symbol.Name, kindWords(t.Symbol.Kind))
 	}
 }
 
@@ -152,7 +152,7 @@ func onFunction(run recipe.Question) recipe.Question {
 	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 		switch t.Symbol.Kind {
 		case graph.KindInterface, graph.KindTypeAlias, graph.KindEnum, graph.KindEnumMem, graph.KindTypeParam, graph.KindModule, graph.KindNamespace:
-			return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only functions, methods and classes have callers and callees", t.Symbol.Name, t.Symbol.Kind)
+			return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is %s, and only functions, methods and classes have callers and callees", t.Symbol.Name, kindWords(t.Symbol.Kind))
 		}
 		return run(ctx, b, t)
 	}
@@ -178,6 +178,12 @@ func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (
 		token, ok := tree.TokenAt(h.Place.Span.Start)
 		return ok && token.Kind == syntax.Comment // where JSDoc types a value
 	})
+	for i := range found.Hits {
+		if h := &found.Hits[i]; h.Symbol == nil {
+			sym := unnamed(t.Symbol, h.Place)
+			h.Symbol = &sym
+		}
+	}
 	switch t.Symbol.Kind {
 	case graph.KindClass, graph.KindInterface, graph.KindMethod, graph.KindProperty:
 	default:
@@ -195,4 +201,29 @@ func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (
 		}
 	}
 	return found, nil
+}
+
+// unnamed describes an implementation that syntax does not list: an object
+// literal, or a member of one.
+func unnamed(of graph.Symbol, p adapters.Place) graph.Symbol {
+	s := graph.Symbol{Language: of.Language, Name: "object literal", Kind: graph.KindVariable, Path: p.Path, NameSpan: p.Span, Decl: p.Span}
+	if string(p.File.Content()[p.Span.Start:p.Span.End]) == of.Name {
+		s.Name, s.Kind = of.Name, of.Kind
+	}
+	return s
+}
+
+// kindWords writes a kind for people.
+func kindWords(k graph.Kind) string {
+	switch k {
+	case graph.KindTypeAlias:
+		return "a type alias"
+	case graph.KindEnumMem:
+		return "a member of an enum"
+	case graph.KindTypeParam:
+		return "a type parameter"
+	case graph.KindInterface, graph.KindEnum:
+		return "an " + string(k)
+	}
+	return "a " + string(k)
 }

@@ -49,7 +49,7 @@ func refuse(reason adapters.Reason, format string, args ...any) error {
 func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rename) (adapters.Draft, error) {
 	r := &renamer{a: a, b: b, in: in, sym: in.Symbol, sources: map[string]*page{}}
 	for _, step := range []func(context.Context) error{
-		r.allowed, r.show, r.relatives, r.ask, r.audit, r.clash, r.file, r.mentions, r.leftovers,
+		r.allowed, r.show, r.relatives, r.ask, r.audit, r.clash, r.backing, r.file, r.mentions, r.leftovers,
 	} {
 		if err := step(ctx); err != nil {
 			return adapters.Draft{}, err
@@ -324,6 +324,48 @@ func together(renamed, other graph.Symbol) bool {
 	return pure(renamed) && value(other) || value(renamed) && pure(other)
 }
 
+// backing renames the private field that a pair of accessors keeps its value in
+// along with them: _name or #name.
+func (r *renamer) backing(ctx context.Context) error {
+	if !r.in.BackingField || r.sym.Kind != graph.KindProperty || !slices.ContainsFunc(r.sym.Modifiers, func(m string) bool { return m == "get" || m == "set" }) {
+		return nil
+	}
+	src, err := r.source(ctx, r.sym.Path)
+	if err != nil {
+		return err
+	}
+	for _, f := range src.tree.Symbols {
+		prefix, ok := strings.CutSuffix(f.Name, r.sym.Name)
+		if f.Kind != graph.KindProperty || f.Container != r.sym.Container || !ok || prefix != "_" && prefix != "#" || f.Visibility != private {
+			continue
+		}
+		field := &renamer{a: r.a, b: r.b, srv: r.srv, sources: r.sources, sym: f, in: adapters.Rename{Symbol: f, NewName: prefix + r.in.NewName}}
+		for _, step := range []func(context.Context) error{field.allowed, field.relatives, field.ask, field.audit, field.clash} {
+			err = errors.Join(err, step(ctx))
+			if err != nil {
+				break
+			}
+		}
+		var declined *adapters.Refusal
+		if errors.As(err, &declined) {
+			r.warn("the field %s behind %s keeps its name: %s", f.Name, r.sym.Name, declined.Message)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, path := range field.edits.Paths() {
+			for _, e := range field.edits.Of(path) {
+				if !r.edits.Add(path, graph.Span{Start: e.Start, End: e.End}, e.New) {
+					return refuse(adapters.NameConflict, "the field %s behind %s would change twice in %s; rename without the field", f.Name, r.sym.Name, recipe.Relative(r.b, path))
+				}
+			}
+		}
+		r.warn("the field %s behind %s is renamed to %s", f.Name, r.sym.Name, field.in.NewName)
+	}
+	return nil
+}
+
 // draft makes the plan of the edits.
 func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
 	var set change.Set
@@ -375,7 +417,7 @@ func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
 func (r *renamer) parted(path string) []text.Edit {
 	var out []text.Edit
 	for _, e := range r.edits.Of(path) {
-		if before, ok := strings.CutSuffix(e.New, r.in.NewName); ok && before != "" && e.Start < e.End {
+		if before, ok := strings.CutSuffix(e.New, r.in.NewName); ok && strings.HasSuffix(before, " ") && e.Start < e.End {
 			out = append(out, text.Edit{Start: e.Start, End: e.Start, New: before})
 			e.New = r.in.NewName
 		}
