@@ -30,7 +30,8 @@ var layers = map[string]pkg{
 
 	"lspclient/change":  {1, "lspclient/text", "change.Set, pure; must not know the disk"},
 	"graph/syntax":      {1, "graph", "a file into symbols; queries arrive as data"},
-	"graph/store":       {1, "graph", "the database's schema and codec"},
+	"graph/record":      {1, "graph", "the symbols of a file in few bytes; knows no storage"},
+	"graph/store":       {1, "graph", "the file that keeps records; the only writer of it"},
 	"graph/search":      {1, "graph", "names, chunks, ranking"},
 	"daemon/api/schema": {1, "daemon/api", "JSON Schemas of the contract; apart, as its library is slow to start"},
 	"daemon/serve":      {1, "daemon/api", "the socket; gets a dispatch func, so it must not know operations"},
@@ -39,7 +40,7 @@ var layers = map[string]pkg{
 
 	"lspclient": {2, "lspclient/wire *", "one connection to one server; must not know which, nor processes"},
 
-	"graph/index":  {2, "graph graph/syntax", "names and symbols of a workspace in memory, until the store holds them"},
+	"graph/index":  {2, "graph graph/record graph/syntax", "names and symbols of a workspace in memory, until the store holds them"},
 	"graph/ingest": {2, "graph graph/store graph/syntax", "dirty files to store; facts come through its own interface"},
 	"daemon/view":  {2, "graph/watch *", "the current text; must not know servers"},
 	"adapters":     {2, "graph graph/syntax *", "the interfaces of a language; must not know the daemon"},

@@ -1,9 +1,9 @@
 // Package index holds the symbols of a workspace in memory and answers by
-// name, id and file.
+// name, id, base and file. Symbols are kept packed and unpacked when asked for.
 //
-// It owns the symbols of the files it was given and nothing else: reading files
-// and noticing changes are its caller's. It starts goroutines only within
-// Refresh, which waits for them.
+// It owns the symbols of the files it was given and nothing else: reading files,
+// noticing changes and keeping records beyond its life are its caller's. It
+// starts goroutines only within Refresh, which waits for them.
 package index
 
 import (
@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/record"
 	"github.com/auralsp/aura/graph/syntax"
 )
 
@@ -35,44 +36,52 @@ type Source struct {
 // goroutines at once.
 type ReadFunc func(ctx context.Context, path string) ([]byte, Hash, error)
 
-// Index is a graph.Reader over the files it was refreshed with. It is safe for
-// concurrent use.
-type Index struct {
-	turn   sync.Mutex   // held by Refresh and Drop, so that an older text cannot replace a newer one
-	mu     sync.RWMutex // guards what follows
-	files  map[string]*file
-	names  map[string][]ref // by bare name
-	ids    map[graph.ID][]ref
-	bases  map[string][]ref // by bare name of a base
-	failed map[string]error
+// Cache keeps records beyond the life of an Index. Its methods are called from
+// several goroutines at once.
+type Cache interface {
+	// Unread returns the record of a source whose content is known without
+	// reading it.
+	Unread(s Source) (record.Record, Hash, bool)
+	// Record returns the record that was made of a content.
+	Record(s Source, hash Hash) (record.Record, bool)
+	// Keep takes a record that was just read or made.
+	Keep(s Source, hash Hash, r record.Record)
+	// Forget is told of a file that is gone or cannot be read.
+	Forget(path string)
 }
 
-// ref is one symbol of a file.
-type ref struct {
-	file *file
-	at   int32
+// Index is a graph.Reader over the files it was given. It is safe for
+// concurrent use.
+type Index struct {
+	paths [64]sync.Mutex // by path, so that an older text cannot replace a newer one
+
+	mu     sync.RWMutex     // guards what follows
+	files  map[string]*file // by path
+	number []*file          // by number; nil for one that is gone
+	free   []uint32         // numbers that no posting names
+	gone   []uint32         // numbers that postings may still name
+	names  postings         // by hash of a bare name
+	ids    postings         // by record.Key
+	bases  postings         // by hash of a bare name of a base
+	count  int
+	failed map[string]error
 }
 
 // file is what one content holds. It does not change; a changed file is another one.
 type file struct {
-	path    string
-	hash    Hash
-	spec    *syntax.Spec
-	place   syntax.Place
-	symbols []graph.Symbol
+	path   string
+	number uint32
+	hash   Hash
+	spec   *syntax.Spec
+	place  syntax.Place
+	record record.Record
 }
 
 var _ graph.Reader = (*Index)(nil)
 
 // New returns an empty index.
 func New() *Index {
-	return &Index{
-		files:  map[string]*file{},
-		names:  map[string][]ref{},
-		ids:    map[graph.ID][]ref{},
-		bases:  map[string][]ref{},
-		failed: map[string]error{},
-	}
+	return &Index{files: map[string]*file{}, failed: map[string]error{}}
 }
 
 // Refresh reads the sources and puts their symbols in place of those that
@@ -80,14 +89,12 @@ func New() *Index {
 // are the same is not parsed again. A file that cannot be read or parsed loses
 // its symbols and is listed by Failed. The error is that of ctx.
 func (x *Index) Refresh(ctx context.Context, sources []Source, read ReadFunc) error {
-	x.turn.Lock()
-	defer x.turn.Unlock()
 	work := make(chan Source)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), max(len(sources), 1)) {
 		wg.Go(func() {
 			for s := range work {
-				x.refresh(ctx, s, read)
+				x.Update(ctx, s, read, nil)
 			}
 		})
 	}
@@ -102,7 +109,24 @@ func (x *Index) Refresh(ctx context.Context, sources []Source, read ReadFunc) er
 	return ctx.Err()
 }
 
-func (x *Index) refresh(ctx context.Context, s Source, read ReadFunc) {
+// Update brings one file up to its current content, as Refresh does; cache may
+// be nil. When ctx ends, the file stays as it was.
+func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache) {
+	turn := &x.paths[record.Hash(s.Path)%uint32(len(x.paths))]
+	turn.Lock()
+	defer turn.Unlock()
+	x.mu.RLock()
+	old := x.files[s.Path]
+	x.mu.RUnlock()
+	if old != nil && (old.spec != s.Spec || old.place != s.Place) {
+		old = nil
+	}
+	if old == nil && cache != nil {
+		if r, hash, ok := cache.Unread(s); ok {
+			x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, nil)
+			return
+		}
+	}
 	content, hash, err := read(ctx, s.Path)
 	if ctx.Err() != nil {
 		return
@@ -111,64 +135,85 @@ func (x *Index) refresh(ctx context.Context, s Source, read ReadFunc) {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		x.replace(s.Path, nil, err)
+		x.lose(s.Path, err, cache)
 		return
 	}
-	x.mu.RLock()
-	old := x.files[s.Path]
-	x.mu.RUnlock()
-	if old != nil && old.hash == hash && old.spec == s.Spec && old.place == s.Place {
+	if old != nil && old.hash == hash {
+		if cache != nil {
+			cache.Keep(s, hash, old.record) // its stamp may be another one now
+		}
 		return
 	}
-	t, err := s.Spec.Read(s.Path, content, s.Place)
-	if err != nil {
-		x.replace(s.Path, nil, err)
-		return
+	var r record.Record
+	known := false
+	if cache != nil {
+		r, known = cache.Record(s, hash)
 	}
-	x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, symbols: slices.Clip(t.Symbols)}, nil)
+	if !known {
+		t, err := s.Spec.Read(s.Path, content, s.Place)
+		if err == nil {
+			r, err = record.Make(t.Symbols)
+		}
+		if err != nil {
+			x.lose(s.Path, err, cache)
+			return
+		}
+	}
+	if cache != nil {
+		cache.Keep(s, hash, r)
+	}
+	x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, nil)
+}
+
+// lose drops a file that is gone or, with an error, cannot be read.
+func (x *Index) lose(path string, err error, cache Cache) {
+	if cache != nil {
+		cache.Forget(path)
+	}
+	x.replace(path, nil, err)
 }
 
 // Drop forgets files.
 func (x *Index) Drop(paths ...string) {
-	x.turn.Lock()
-	defer x.turn.Unlock()
 	for _, p := range paths {
 		x.replace(p, nil, nil)
 	}
+}
+
+// Holds reports whether the index has a file with this content.
+func (x *Index) Holds(path string, hash Hash) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f := x.files[path]
+	return f != nil && f.hash == hash
 }
 
 // Paths returns the files that the index holds, in order.
 func (x *Index) Paths() []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	out := make([]string, 0, len(x.files))
-	for p := range x.files {
-		out = append(out, p)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(x.files))
 }
 
 // Failed returns the files that could not be read or parsed, with the reason.
 func (x *Index) Failed() map[string]error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	out := make(map[string]error, len(x.failed))
-	for p, err := range x.failed {
-		out[p] = err
-	}
-	return out
+	return maps.Clone(x.failed)
 }
 
 // Len returns the number of declarations, locals included.
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	n := 0
-	for _, f := range x.files {
-		n += len(f.symbols)
-	}
-	return n
+	return x.count
+}
+
+// Files returns the number of files.
+func (x *Index) Files() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.files)
 }
 
 // replace puts f in place of what path had; nil only removes it.
@@ -176,113 +221,140 @@ func (x *Index) replace(path string, f *file, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if old := x.files[path]; old != nil {
-		names, ids, bases := map[string]bool{}, map[graph.ID]bool{}, map[string]bool{}
-		for i := range old.symbols {
-			s := &old.symbols[i]
-			names[s.Name], ids[s.ID] = true, true
-			for _, b := range baseNames(s) {
-				bases[b] = true
-			}
-		}
-		forget(x.names, names, old)
-		forget(x.ids, ids, old)
-		forget(x.bases, bases, old)
+		old.record.Names(func(string) { x.names.dead++ })
+		old.record.Keys(func(uint32) { x.ids.dead++ })
+		old.record.Bases(func(string) { x.bases.dead++ })
+		x.count -= old.record.Len()
+		x.number[old.number] = nil
+		x.gone = append(x.gone, old.number)
 		delete(x.files, path)
 	}
 	delete(x.failed, path)
 	if err != nil {
 		x.failed[path] = err
 	}
-	if f == nil {
+	if f != nil {
+		f.number = x.next()
+		x.number[f.number] = f
+		x.files[path] = f
+		x.count += f.record.Len()
+		f.record.Names(func(name string) { x.names.add(record.Hash(name), f.number) })
+		f.record.Keys(func(key uint32) { x.ids.add(key, f.number) })
+		f.record.Bases(func(name string) { x.bases.add(record.Hash(name), f.number) })
+	}
+	for _, p := range [...]*postings{&x.names, &x.ids, &x.bases} {
+		p.settle(x.alive)
+	}
+	x.recycle()
+}
+
+// next returns a number that no posting names.
+func (x *Index) next() uint32 {
+	if n := len(x.free); n > 0 {
+		number := x.free[n-1]
+		x.free = x.free[:n-1]
+		return number
+	}
+	x.number = append(x.number, nil)
+	return uint32(len(x.number) - 1)
+}
+
+// recycle makes numbers free again once there are many that may still be named.
+func (x *Index) recycle() {
+	if len(x.gone) <= max(minFresh, len(x.files)) {
 		return
 	}
-	x.files[path] = f
-	for i := range f.symbols {
-		s, r := &f.symbols[i], ref{f, int32(i)}
-		x.names[s.Name] = append(x.names[s.Name], r)
-		x.ids[s.ID] = append(x.ids[s.ID], r)
-		for _, b := range baseNames(s) {
-			x.bases[b] = append(x.bases[b], r)
-		}
+	for _, p := range [...]*postings{&x.names, &x.ids, &x.bases} {
+		p.merge(x.alive)
 	}
+	x.free = append(x.free, x.gone...)
+	x.gone = nil
 }
 
-// baseNames returns the bare names of a symbol's bases, each once.
-func baseNames(s *graph.Symbol) []string {
-	if len(s.Bases) == 0 {
-		return nil
-	}
-	var out []string
-	for _, b := range s.Bases {
-		out = append(out, graph.BaseNames(b)...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// forget takes a file's symbols out of the lists of the keys.
-func forget[K comparable](m map[K][]ref, keys map[K]bool, f *file) {
-	for k := range keys {
-		left := slices.DeleteFunc(m[k], func(r ref) bool { return r.file == f })
-		if len(left) == 0 {
-			delete(m, k)
-			continue
-		}
-		m[k] = left
-	}
-}
+func (x *Index) alive(number uint32) bool { return x.number[number] != nil }
 
 // ByName implements graph.Reader.
-func (x *Index) ByName(_ context.Context, name string) ([]graph.Symbol, error) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return gather(x.names[name]), nil
+func (x *Index) ByName(ctx context.Context, name string) ([]graph.Symbol, error) {
+	return x.gather(ctx, &x.names, record.Hash(name), func(f *file) ([]graph.Symbol, error) {
+		return f.record.Named(f.path, name)
+	})
 }
 
 // ByID implements graph.Reader.
-func (x *Index) ByID(_ context.Context, id graph.ID) ([]graph.Symbol, error) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return gather(x.ids[id]), nil
+func (x *Index) ByID(ctx context.Context, id graph.ID) ([]graph.Symbol, error) {
+	return x.gather(ctx, &x.ids, record.Key(id), func(f *file) ([]graph.Symbol, error) {
+		return f.record.Identified(f.path, id)
+	})
 }
 
 // ByBase implements graph.Reader.
-func (x *Index) ByBase(_ context.Context, name string) ([]graph.Symbol, error) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if name != "" {
-		return gather(x.bases[name]), nil
+func (x *Index) ByBase(ctx context.Context, name string) ([]graph.Symbol, error) {
+	if name == "" {
+		return x.unpack(ctx, x.based(), func(f *file) ([]graph.Symbol, error) { return f.record.Based(f.path) })
 	}
-	all := map[ref]bool{}
-	for _, refs := range x.bases {
-		for _, r := range refs {
-			all[r] = true
-		}
-	}
-	return gather(slices.Collect(maps.Keys(all))), nil
+	return x.gather(ctx, &x.bases, record.Hash(name), func(f *file) ([]graph.Symbol, error) {
+		all, err := f.record.Based(f.path)
+		return slices.DeleteFunc(all, func(s graph.Symbol) bool {
+			return !slices.ContainsFunc(s.Bases, func(b string) bool { return slices.Contains(graph.BaseNames(b), name) })
+		}), err
+	})
 }
 
 // InFile implements graph.Reader.
 func (x *Index) InFile(_ context.Context, path string) ([]graph.Symbol, error) {
 	x.mu.RLock()
-	defer x.mu.RUnlock()
 	f := x.files[path]
+	x.mu.RUnlock()
 	if f == nil {
 		return nil, nil
 	}
-	return slices.Clone(f.symbols), nil
+	return f.record.Symbols(path)
 }
 
-func gather(refs []ref) []graph.Symbol {
-	if len(refs) == 0 {
-		return nil
-	}
-	out := make([]graph.Symbol, len(refs))
-	for i, r := range refs {
-		out[i] = r.file.symbols[r.at]
-	}
-	slices.SortFunc(out, func(a, b graph.Symbol) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.NameSpan.Start, b.NameSpan.Start))
+// based returns the files in which something writes a base.
+func (x *Index) based() []*file {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	seen := make([]bool, len(x.number))
+	var out []*file
+	x.bases.all(func(n uint32) {
+		if f := x.number[n]; f != nil && !seen[n] {
+			seen[n] = true
+			out = append(out, f)
+		}
 	})
 	return out
+}
+
+// gather unpacks what the files of a hash hold.
+func (x *Index) gather(ctx context.Context, p *postings, hash uint32, pick func(*file) ([]graph.Symbol, error)) ([]graph.Symbol, error) {
+	x.mu.RLock()
+	var files []*file
+	p.each(hash, func(n uint32) {
+		if f := x.number[n]; f != nil {
+			files = append(files, f)
+		}
+	})
+	x.mu.RUnlock()
+	return x.unpack(ctx, files, pick)
+}
+
+// unpack picks symbols out of files, in order of path and position.
+func (x *Index) unpack(ctx context.Context, files []*file, pick func(*file) ([]graph.Symbol, error)) ([]graph.Symbol, error) {
+	slices.SortFunc(files, func(a, b *file) int { return cmp.Compare(a.path, b.path) })
+	files = slices.Compact(files)
+	var out []graph.Symbol
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		from := len(out)
+		found, err := pick(f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+		slices.SortStableFunc(out[from:], func(a, b graph.Symbol) int { return cmp.Compare(a.NameSpan.Start, b.NameSpan.Start) })
+	}
+	return out, nil
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/auralsp/aura/graph"
 )
 
 // Names implements graph.Reader: names of symbols that are not local, nearest
@@ -20,15 +18,24 @@ func (x *Index) Names(ctx context.Context, name string, limit int) ([]string, er
 	want := []rune(strings.ToLower(name))
 	bound := max(2, len(want)/2)
 	x.mu.RLock()
-	for candidate, at := range x.names {
-		if !anyGlobal(at) {
-			continue
-		}
-		if d := distance(want, []rune(strings.ToLower(candidate)), bound); d <= bound {
-			found = append(found, near{candidate, d})
-		}
-	}
+	files := slices.DeleteFunc(slices.Clone(x.number), func(f *file) bool { return f == nil })
 	x.mu.RUnlock()
+	seen := map[string]bool{}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f.record.Listed(func(candidate string) {
+			// A letter has at most four bytes: most names are too long or too short to be near.
+			if len(candidate) > 4*(len(want)+bound) || 4*len(candidate) < len(want)-bound || seen[candidate] {
+				return
+			}
+			seen[candidate] = true
+			if d := distance(want, []rune(strings.ToLower(candidate)), bound); d <= bound {
+				found = append(found, near{candidate, d})
+			}
+		})
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -40,13 +47,6 @@ func (x *Index) Names(ctx context.Context, name string, limit int) ([]string, er
 		out = append(out, f.name)
 	}
 	return out, nil
-}
-
-func anyGlobal(refs []ref) bool {
-	return slices.ContainsFunc(refs, func(r ref) bool {
-		s := &r.file.symbols[r.at]
-		return !s.Local && s.Kind != graph.KindPackage
-	})
 }
 
 // distance is the number of insertions, deletions, replacements and swaps of

@@ -1,0 +1,85 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+)
+
+// postings lists the files in which a hash occurs: most of them sorted, the
+// latest ones not yet. A file that was replaced stays listed until the next
+// merge; who asks knows which files are alive.
+//
+// Eight bytes an entry is what lets a million symbols be kept.
+type postings struct {
+	sorted []uint64 // hash, then file
+	fresh  []uint64
+	dead   int // entries of files that are gone
+}
+
+// minFresh is how many entries are looked through one by one at least.
+const minFresh = 4096
+
+func (p *postings) add(hash, file uint32) {
+	p.fresh = append(p.fresh, uint64(hash)<<32|uint64(file))
+}
+
+// settle sorts what is new when it has become much.
+func (p *postings) settle(alive func(file uint32) bool) {
+	if len(p.fresh) > max(minFresh, len(p.sorted)/8) || p.dead > max(minFresh, len(p.sorted)/4) {
+		p.merge(alive)
+	}
+}
+
+// merge sorts everything and forgets files that are gone.
+func (p *postings) merge(alive func(file uint32) bool) {
+	slices.Sort(p.fresh)
+	out := make([]uint64, 0, max(len(p.sorted)+len(p.fresh)-p.dead, 0))
+	put := func(e uint64) {
+		if alive(uint32(e)) {
+			out = append(out, e)
+		}
+	}
+	i, j := 0, 0
+	for i < len(p.sorted) && j < len(p.fresh) {
+		if p.sorted[i] <= p.fresh[j] {
+			put(p.sorted[i])
+			i++
+		} else {
+			put(p.fresh[j])
+			j++
+		}
+	}
+	for ; i < len(p.sorted); i++ {
+		put(p.sorted[i])
+	}
+	for ; j < len(p.fresh); j++ {
+		put(p.fresh[j])
+	}
+	p.sorted, p.fresh, p.dead = slices.Clip(out), nil, 0
+}
+
+// each calls yield with the files of a hash; one may come twice.
+func (p *postings) each(hash uint32, yield func(file uint32)) {
+	from, _ := slices.BinarySearchFunc(p.sorted, hash, func(e uint64, h uint32) int { return cmp.Compare(uint32(e>>32), h) })
+	for _, e := range p.sorted[from:] {
+		if uint32(e>>32) != hash {
+			break
+		}
+		yield(uint32(e))
+	}
+	for _, e := range p.fresh {
+		if uint32(e>>32) == hash {
+			yield(uint32(e))
+		}
+	}
+}
+
+// all calls yield with every file; one may come often.
+func (p *postings) all(yield func(file uint32)) {
+	for _, e := range p.sorted {
+		yield(uint32(e))
+	}
+	for _, e := range p.fresh {
+		yield(uint32(e))
+	}
+}
