@@ -56,9 +56,13 @@ type query struct {
 }
 
 // parse takes a name apart: "Save", "Order.Save", "(*Order).Save",
-// "pkg/path.Type.Method", "crate::module::Type".
+// "pkg/path.Type.Method", "crate::module::Type", "Type#method". A # that joins
+// nothing belongs to the name: "Type.#secret".
 func parse(name string) query {
-	clean := strings.NewReplacer("::", ".", "#", ".", "(*", "", "(", "", ")", "", "*", "", " ", "").Replace(name)
+	clean := strings.NewReplacer("::", ".", "(*", "", "(", "", ")", "", "*", "", " ", "").Replace(name)
+	if i := strings.IndexByte(clean, '#'); i > 0 && clean[i-1] != '.' {
+		clean = clean[:i] + "." + clean[i+1:]
+	}
 	clean = strings.Trim(clean, ".")
 	q := query{full: clean}
 	if i := strings.LastIndex(clean, "."); i >= 0 {
