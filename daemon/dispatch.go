@@ -152,7 +152,9 @@ func (d *Daemon) build(ctx context.Context, s *workbench.Session, caller workben
 	if err != nil {
 		return validate.Request{}, err
 	}
-	req := validate.Request{Units: units, Current: s.Snapshot(), Planned: planned, Env: environment(caller.Env)}
+	vars := maps.Clone(caller.Env)
+	vars["PATH"] = d.tools.behind(vars["PATH"])
+	req := validate.Request{Units: units, Current: s.Snapshot(), Planned: planned, Env: environment(vars)}
 	if p.Old != "" {
 		req.Renamed = []validate.Renamed{{Old: p.Old, New: p.New}}
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -57,6 +59,20 @@ func newTools(dir string, spawner *proc.Spawner, languages []adapters.Adapter) *
 func (t *tools) Look(engine, name, path string) (string, error) {
 	found, _, err := t.find(engine, name, path)
 	return found, err
+}
+
+// behind puts the folders of installed programs behind a PATH: a build finds
+// there what came with a server and the user has not installed.
+func (t *tools) behind(path string) string {
+	list := filepath.SplitList(path)
+	for _, id := range slices.Sorted(maps.Keys(t.engines)) {
+		if binary := t.engines[id].Recipe.Binary; binary != "" {
+			if dir := filepath.Join(t.dir, filepath.Dir(binary)); !slices.Contains(list, dir) {
+				list = append(list, dir)
+			}
+		}
+	}
+	return strings.Join(list, string(os.PathListSeparator))
 }
 
 // in finds a program in a list of folders. One that is not absolute is passed
