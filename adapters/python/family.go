@@ -80,6 +80,12 @@ func (r *renamer) family(ctx context.Context, sym graph.Symbol) (recipe.Family, 
 	return f, f.Bound()
 }
 
+// joins reports whether a member of a derived class stands for that of a base:
+// whatever their kinds, an attribute is found by its name alone.
+func joins(upper, lower graph.Symbol) bool {
+	return isMember(upper) && isMember(lower) && !mangled(upper.Name)
+}
+
 // parameters adds the same parameter of the function's other declarations:
 // overloads, and the methods that override it, which callers may name it for.
 func (r *renamer) parameters(ctx context.Context) error {
@@ -206,17 +212,27 @@ func (p *protocols) more(ctx context.Context, b adapters.Bench, m graph.Symbol) 
 	}
 	var out []graph.Symbol
 	for _, k := range p.known {
-		theirs, ok := k.members[m.Name]
-		if !ok {
+		if _, ok := k.members[m.Name]; !ok || k.class.ID != class.ID {
 			continue
 		}
-		if k.class.ID == class.ID {
-			for _, s := range same {
-				if isMember(s) && s.Language == m.Language && p.meets(ctx, s, k) {
-					out = append(out, s)
-				}
+		for _, s := range same {
+			if isMember(s) && s.Language == m.Language && p.meets(ctx, s, k) {
+				out = append(out, s)
 			}
-		} else if p.meets(ctx, m, k) {
+		}
+	}
+	above, err := p.upper(ctx, b, m)
+	return append(out, above...), err
+}
+
+// upper returns the members of protocols that a class meets by a member.
+func (p *protocols) upper(ctx context.Context, b adapters.Bench, m graph.Symbol) ([]graph.Symbol, error) {
+	if err := p.load(ctx, b); err != nil {
+		return nil, err
+	}
+	var out []graph.Symbol
+	for _, k := range p.known {
+		if theirs, ok := k.members[m.Name]; ok && p.meets(ctx, m, k) {
 			out = append(out, theirs)
 		}
 	}

@@ -94,8 +94,11 @@ func (s *source) means(m recipe.Mention, sym graph.Symbol) bool {
 	case bytes.HasPrefix(after, []byte("(")) && (sym.Kind == graph.KindFunction || sym.Kind == graph.KindMethod || sym.Kind == graph.KindClass):
 		return true
 	}
-	return unmistakable(sym.Name)
+	return unmistakable(sym.Name) || unicode.IsUpper([]rune(sym.Name)[0]) && midSentence.Match(before)
 }
+
+// midSentence matches text within a sentence: there a capital marks a name.
+var midSentence = regexp.MustCompile(`[\p{L}\d,;"'()] $`)
 
 // paramField matches the head of a field that describes a parameter.
 var paramField = regexp.MustCompile(`:(?:param|parameter|arg|argument|keyword|type)(?:[ \t]+[^:\n]*)?[ \t]$`)

@@ -30,7 +30,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 		Implementations: joined(recipe.ImplementationsBySyntax),
 		Derived:         joined(recipe.DerivedBySyntax),
 		Supertypes:      joined(recipe.SupertypesBySyntax),
-		Callers:         server("pyright, shown every file that holds the name", whole(adapters.Hierarchy, callable(recipe.Callers))),
+		Callers:         server("pyright, shown every file that holds the name", callable(a.callers)),
 		Callees:         server("pyright", callable(recipe.Callees)),
 		Rename:          adapters.Cell[adapters.Rename]{How: adapters.ByServer, Note: "pyright, completed by Aura: overrides, strings, clashes", Plan: a.rename},
 	}

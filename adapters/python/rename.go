@@ -159,6 +159,10 @@ func isMember(s graph.Symbol) bool {
 
 // ask gathers pyright's edits for all that is renamed.
 func (r *renamer) ask(ctx context.Context) error {
+	// Looking at other files may have pushed some of these out.
+	if err := r.srv.Open(ctx, r.shown); err != nil {
+		return err
+	}
 	wide, near := r.members, []graph.Symbol(nil)
 	if len(r.pytest) > 0 {
 		wide, near = nil, nil
@@ -320,7 +324,8 @@ func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
 		return d, fmt.Errorf("the planned change does not declare %s in %s", r.in.NewName, recipe.Relative(r.b, r.sym.Path))
 	}
 	d.NewID = renamed.ID
-	return d, nil
+	// What was wrong before is known of open files only.
+	return d, r.srv.Open(ctx, r.edits.Paths())
 }
 
 // read reads files for change sets.

@@ -22,6 +22,12 @@ func (b *Bench) Diagnostics(ctx context.Context, path string) ([]api.Diagnostic,
 	if err != nil {
 		return nil, err
 	}
+	if l.opens && b.session.Inside(path) {
+		// Some servers say nothing of what is wrong in a file that is closed.
+		if err := l.Open(ctx, []string{path}); err != nil {
+			return nil, err
+		}
+	}
 	got, err := l.Lease.Diagnostics(ctx, path)
 	if err != nil {
 		return nil, err
