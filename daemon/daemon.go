@@ -146,6 +146,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		},
 		Changed: d.events.server,
 		Limits: supervise.Limits{
+			Warm:    time.Duration(cfg.Limits.LoadingSeconds) * time.Second,
 			Idle:    idle(cfg.Daemon.ServerIdleMinutes),
 			Restart: supervise.Restart{Crashes: cfg.Limits.Crashes, Window: time.Duration(cfg.Limits.CrashSeconds) * time.Second},
 		},

@@ -107,6 +107,11 @@ func (d *Daemon) draft(ctx context.Context, s *workbench.Session, caller workben
 	if err != nil {
 		return nil, err
 	}
+	if !part[api.Mutation](input).Preview {
+		if err := s.Settled(); err != nil {
+			return nil, err
+		}
+	}
 	for _, path := range p.Reads {
 		// What the plan rests on is read, so that it is in the read set; a file
 		// that is gone is in it as gone.

@@ -59,6 +59,7 @@ type Limits struct {
 	TransactionFiles  int `toml:"transaction_files" default:"10000" min:"1" doc:"most files of one change"`
 	Crashes           int `toml:"crashes" default:"5" min:"1" doc:"crashes of a language server within crash_seconds after which it stays down"`
 	CrashSeconds      int `toml:"crash_seconds" default:"300" min:"1" doc:"how long a crash of a language server counts"`
+	LoadingSeconds    int `toml:"loading_seconds" default:"60" min:"1" doc:"how long a language server may load without a word before it is asked all the same; its answers are marked incomplete then, and it changes nothing"`
 	MemoryMegabytes   int `toml:"memory_megabytes" default:"0" min:"0" doc:"memory of all language servers together; 0 is half of the machine's"`
 }
 

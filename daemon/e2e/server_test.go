@@ -292,6 +292,39 @@ func TestP03_ServerCrashesOnTheQuestion(t *testing.T) {
 	unchanged(t, dir, before)
 }
 
+// TestServerThatNeverSaysItIsReady answers at once and never says that it knows
+// the project: what it answers is marked, and nothing is written on its word.
+func TestServerThatNeverSaysItIsReady(t *testing.T) {
+	dir := files(t, shop)
+	w := newWorld(t, dir)
+	w.stop(t)
+	w.env = append(w.env, "AURA_LIMITS_LOADING_SECONDS=1")
+	w.fake(t, lsptest.Config{Extensions: []string{".go"}})
+	before := snapshot(t, dir)
+	var refs api.Places
+	w.must(t, "aura_references", map[string]any{"symbolName": "store"}, &refs)
+	if refs.Complete || len(refs.Warnings) == 0 {
+		t.Errorf("complete: %v, warnings %q; want an answer that says what is missing", refs.Complete, refs.Warnings)
+	}
+	for _, validate := range []bool{true, false} {
+		params := rename("store", "keep")
+		params["validateCompilation"] = validate
+		got := refused(t, w.call(t, "aura_rename_symbol", params, nil), api.ServerTimeout)
+		if !strings.Contains(got.Message, "gopls") || !strings.Contains(got.Message, "nothing was changed") {
+			t.Errorf("the message says not who and what: %s", got.Message)
+		}
+		unchanged(t, dir, before)
+	}
+	params := rename("store", "keep")
+	params["preview"] = true
+	var preview api.EditResult
+	w.must(t, "aura_rename_symbol", params, &preview)
+	if preview.Complete || len(preview.Warnings) == 0 {
+		t.Errorf("a preview that may lack places does not say so: %+v", preview)
+	}
+	unchanged(t, dir, before)
+}
+
 // TestServerKeepsDying kills every server that it sees, again and again. That
 // may leave one alive for long enough: then the rename is whole, else it is
 // refused with a word.

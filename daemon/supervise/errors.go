@@ -94,6 +94,14 @@ func timedOut(e adapters.Engine, root, method string, limit time.Duration, verdi
 	return out
 }
 
+func neverReady(e adapters.Engine, root, waiting string) *api.Error {
+	out := api.Errorf(api.ServerTimeout,
+		"%s has not said that it knows the project (%s) and may miss places, so nothing was changed; "+
+			"try again when auractl status shows it ready, look at what it would change with --preview, or run auractl restart %s", e.ID, waiting, e.ID)
+	out.Details = ServerDetails{Server: e.ID, Root: root}
+	return out
+}
+
 func errClosing() *api.Error {
 	return api.Errorf(api.ServerUnavailable, "the server is stopped, as its workspace is closed or the daemon stops; run the command again")
 }

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type Lease struct {
 	asked      uint64            // requests so far
 	had        map[string][]byte // what Text returned since the last request
 	incomplete string            // why an answer may lack places
+	loading    string            // what the server was waiting for when it was asked all the same
 	encoding   text.Encoding
 }
 
@@ -354,17 +356,20 @@ func (l *Lease) unmoved(ctx context.Context, base map[string]text.Hash) error {
 
 // note remembers at which text and with what belief a request runs.
 func (l *Lease) note(g *generation, seq uint64) {
-	belief, _ := g.belief()
+	belief, overdue := g.belief()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cursor = seq
 	l.asked++
 	clear(l.had)
-	l.doubt(belief)
+	l.doubt(belief, overdue)
 }
 
 // doubt takes over why a process cannot be believed wholly. The caller holds mu.
-func (l *Lease) doubt(belief adapters.Readiness) {
+func (l *Lease) doubt(belief adapters.Readiness, overdue bool) {
+	if overdue && belief.State == adapters.Loading {
+		l.loading = cmp.Or(belief.Waiting, "loading")
+	}
 	if l.incomplete != "" || belief.State == adapters.Ready {
 		return
 	}
@@ -372,6 +377,17 @@ func (l *Lease) doubt(belief adapters.Readiness) {
 	if belief.Waiting != "" {
 		l.incomplete = l.i.engine.ID + ": " + belief.Waiting
 	}
+}
+
+// Settled is an error when the server was asked although it had not loaded the
+// project within its time: what it does not know yet, no answer of it can show.
+func (l *Lease) Settled() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.loading == "" {
+		return nil
+	}
+	return neverReady(l.i.engine, l.i.want.Project.Root, l.loading)
 }
 
 // deadline returns how long a request may take.
@@ -412,10 +428,10 @@ func (l *Lease) ready(ctx context.Context) (*generation, error) {
 		i.fire(wanted)
 		if g := i.gen; g != nil && i.state != Draining && !i.again && l.believes(g) {
 			i.mu.Unlock()
-			belief, _ := g.belief()
+			belief, overdue := g.belief()
 			l.mu.Lock()
 			l.encoding = g.client.Encoding()
-			l.doubt(belief)
+			l.doubt(belief, overdue)
 			l.mu.Unlock()
 			return g, nil
 		}

@@ -187,6 +187,19 @@ func (s *Session) Notes() (complete bool, warnings []string) {
 	return len(reasons) == 0, append(reasons, s.warnings...)
 }
 
+// Settled is an error when a server that was asked had not loaded the project
+// within its time. An answer may say so; a change must not rest on it.
+func (s *Session) Settled() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.leases {
+		if err := l.Settled(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // BenchFor returns the bench of the project that holds a file.
 func (s *Session) BenchFor(ctx context.Context, path string) (*Bench, error) {
 	lang, ok := s.ws.Language(path)
