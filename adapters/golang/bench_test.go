@@ -350,6 +350,9 @@ func open(t testing.TB, root string, adjust ...func(*adapters.Site)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if settings, ok := l.Settings.(map[string]any); ok {
+		settings["diagnosticsDelay"] = "100ms" // gopls does not end before it is over
+	}
 	cmd := exec.Command(l.Argv[0], l.Argv[1:]...)
 	cmd.Env, cmd.Dir = l.Env, l.Dir
 	var stderr bytes.Buffer
