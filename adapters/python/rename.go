@@ -177,7 +177,12 @@ func (r *renamer) ask(ctx context.Context) error {
 	var err error
 	r.edits, err = recipe.RenameFamily(ctx, r.b, r.srv, wide, r.in.NewName, r.read(ctx),
 		func(s graph.Symbol) bool { return strings.HasSuffix(s.Path, ".pyi") }, // a stub speaks for its code as well
-		func(s graph.Symbol, err error) (change.Set, error) { return change.Set{}, r.explain(s, err) })
+		func(s graph.Symbol, err error) (change.Set, error) {
+			if errors.Is(err, recipe.ErrNoRename) {
+				return r.byReferences(ctx, s, err)
+			}
+			return change.Set{}, r.explain(s, err)
+		})
 	if errors.Is(err, change.ErrConflict) || errors.Is(err, text.ErrOverlap) {
 		return refuse(adapters.NameConflict, "the renames of what belongs together with %s do not fit into one change: %v", r.sym.Qualified, err)
 	}
@@ -194,7 +199,7 @@ func (r *renamer) ask(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return r.complete(ctx, wide)
 }
 
 // inFile renames what is used in its own file only, which pyright answers

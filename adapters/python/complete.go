@@ -1,0 +1,140 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/lspclient/change"
+	"github.com/auralsp/aura/lspclient/text"
+)
+
+// complete adds to pyright's edits the references that it knows and does not
+// rename: those in files that its configuration leaves out, as tests often are.
+func (r *renamer) complete(ctx context.Context, members []graph.Symbol) error {
+	for _, m := range members {
+		list, err := r.references(ctx, m)
+		if err != nil {
+			return err
+		}
+		for _, p := range list {
+			if recipe.Inside(r.b.Root(), p.Path) && string(p.File.Content()[p.Span.Start:p.Span.End]) == m.Name {
+				r.edits.Add(p.Path, p.Span, r.in.NewName)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *renamer) references(ctx context.Context, m graph.Symbol) ([]adapters.Place, error) {
+	return recipe.Locate(ctx, r.b, adapters.RenameRole, "textDocument/references", m, map[string]any{"context": map[string]any{"includeDeclaration": true}})
+}
+
+// byReferences makes the edits of a member that pyright declines to rename as
+// its configuration leaves its file out.
+func (r *renamer) byReferences(ctx context.Context, m graph.Symbol, declined error) (change.Set, error) {
+	list, err := r.references(ctx, m)
+	if err != nil {
+		return change.Set{}, err
+	}
+	if len(list) == 0 {
+		return r.bySyntax(ctx, m, declined)
+	}
+	edits, err := recipe.NewEdits(change.Set{}, r.read(ctx))
+	if err != nil {
+		return change.Set{}, err
+	}
+	for _, p := range list {
+		if !recipe.Inside(r.b.Root(), p.Path) {
+			return change.Set{}, refuse(adapters.OutsideWorkspace, "%s is also declared or used outside this workspace (%s), where it would keep its name", m.Name, p.Path)
+		}
+		edits.Add(p.Path, p.Span, r.in.NewName)
+	}
+	if !edits.Covers(m.Path, m.NameSpan) {
+		return change.Set{}, r.explain(m, declined)
+	}
+	return edits.Set(), nil
+}
+
+// bySyntax makes the edits of a declaration in code that pyright takes for
+// unreachable, such as that of another system: what the rules of scope say, if
+// the name stands in its own file only.
+func (r *renamer) bySyntax(ctx context.Context, m graph.Symbol, declined error) (change.Set, error) {
+	src, err := r.source(ctx, m.Path)
+	if err != nil {
+		return change.Set{}, err
+	}
+	fn, seen, err := owner(ctx, r.b, m)
+	if err != nil {
+		return change.Set{}, err
+	}
+	if isMember(m) || seen && fn.Name != "" && src.passes(m.Name) {
+		return change.Set{}, r.explain(m, declined)
+	}
+	reach := graph.Span{End: len(src.content)}
+	if m.Local {
+		holder, ok := src.tree.Enclosing(m.NameSpan.Start)
+		if !ok {
+			return change.Set{}, r.explain(m, declined)
+		}
+		reach = holder.Decl
+	} else {
+		pages, err := r.pages(ctx)
+		if err != nil {
+			return change.Set{}, err
+		}
+		for _, other := range pages {
+			if other.path != m.Path && len(other.tree.Named(m.Name)) > 0 {
+				return change.Set{}, r.explain(m, declined)
+			}
+		}
+	}
+	var apart []graph.Span // where the name means something else
+	for _, s := range src.tree.Symbols {
+		if s.Name != m.Name || s.NameSpan == m.NameSpan || s.ID == m.ID || !s.Local && !isMember(s) && s.Container == m.Container {
+			continue
+		}
+		holder, ok := src.tree.Enclosing(s.NameSpan.Start)
+		if !ok || isMember(s) || !s.Local || m.Local && holder.Decl == reach {
+			return change.Set{}, r.explain(m, declined)
+		}
+		apart = append(apart, holder.Decl)
+	}
+	var edits []text.Edit
+	for _, id := range src.tree.Named(m.Name) {
+		if id.Span.Start < reach.Start || id.Span.End > reach.End || !src.bare(id.Span.Start) || src.argument(id.Span) ||
+			slices.ContainsFunc(apart, func(s graph.Span) bool { return s.Start <= id.Span.Start && id.Span.End <= s.End }) {
+			continue
+		}
+		edits = append(edits, text.Edit{Start: id.Span.Start, End: id.Span.End, New: r.in.NewName})
+	}
+	r.warn("pyright takes this code for unreachable, as that of another system is: %s is renamed by the rules of scope within %s", m.Name, recipe.Relative(r.b, m.Path))
+	return change.FromEdits(m.Path, edits), nil
+}
+
+// bare reports whether a name follows no dot.
+func (s *source) bare(at int) bool {
+	return !bytes.HasSuffix(bytes.TrimRight(s.content[:at], " \t\r\n\\"), []byte("."))
+}
+
+// argument reports whether a name is that of an argument: f(name=…).
+func (s *source) argument(at graph.Span) bool {
+	rest := s.content[at.End:min(len(s.content), at.End+around)]
+	before := statement(s.content[max(0, at.Start-around):at.Start])
+	head := strings.TrimLeft(before.text, " \t\r\n;")
+	return !strings.HasPrefix(head, "def ") && !strings.HasPrefix(head, "async def ") && keyword(before, strings.TrimLeft(string(rest), " \t"))
+}
+
+// passes reports whether a call of the file gives an argument by a name.
+func (s *source) passes(name string) bool {
+	for _, id := range s.tree.Named(name) {
+		if s.argument(id.Span) {
+			return true
+		}
+	}
+	return false
+}
