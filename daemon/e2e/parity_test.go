@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,16 +61,35 @@ func callPlaces(symbols []api.SymbolEntry) []string {
 	return sorted(list)
 }
 
+// parityGo takes more than the small fixed set of every run of the tests:
+// -parity.go 'path@version path@version' -parity.n 20 -soak.seed 1 compares the
+// symbols that a soak with these numbers renames.
+var parityGo = flag.String("parity.go", "", "Go modules to compare in, with -parity.n symbols of each by -soak.seed; cobra and a fixed set when empty")
+
 // TestSameAnswersAsABareServer asks Aura and a patient bare gopls about the same
 // symbols of a real module.
 func TestSameAnswersAsABareServer(t *testing.T) {
-	dir := module(t, cobra)
+	if *parityGo == "" {
+		dir := module(t, cobra)
+		picks := choose(t, goPicks(t, dir), 18, 7)
+		picks = append(picks, pick{kind: "type", name: "Command", file: "command.go", line: lineOf(t, dir, "command.go", "type Command struct"), column: 6})
+		sameAnswers(t, dir, picks)
+		return
+	}
+	for _, name := range strings.Fields(*parityGo) {
+		t.Run(name, func(t *testing.T) {
+			dir := module(t, name)
+			sameAnswers(t, dir, choose(t, goPicks(t, dir), *parityN, *soakSeed))
+		})
+	}
+}
+
+// sameAnswers compares the answers about symbols of a Go module.
+func sameAnswers(t *testing.T, dir string, picks []pick) {
+	t.Helper()
 	w := newWorld(t, dir)
 	truth := startBare(t, w.gopls, dir, w.env)
-
-	picks := choose(t, goPicks(t, dir), 18, 7)
-	picks = append(picks, pick{kind: "type", name: "Command", file: "command.go", line: lineOf(t, dir, "command.go", "type Command struct"), column: 6})
-	asked := 0
+	asked, found := 0, map[string]int{} // places by question
 	for _, p := range picks {
 		t.Run(p.String(), func(t *testing.T) {
 			var refs api.Places
@@ -80,12 +101,14 @@ func TestSameAnswersAsABareServer(t *testing.T) {
 			if d := cmp.Diff(want, places(refs.Locations)); d != "" {
 				t.Errorf("references (-bare +aura):\n%s", d)
 			}
+			found["references"] += len(want)
 			var def api.Places
 			w.must(t, "aura_definition", address(p.file, p.line, p.column), &def)
 			want = truth.places(t, "textDocument/definition", p.file, p.line, p.column)
 			if d := cmp.Diff(want, places(def.Locations)); d != "" {
 				t.Errorf("definition (-bare +aura):\n%s", d)
 			}
+			found["definition"] += len(want)
 			switch p.kind {
 			case "type", "interface method", "method":
 				var impl api.Symbols
@@ -94,6 +117,7 @@ func TestSameAnswersAsABareServer(t *testing.T) {
 				if d := cmp.Diff(want, symbolPlaces(impl.Symbols)); d != "" {
 					t.Errorf("implementations (-bare +aura):\n%s", d)
 				}
+				found["implementations"] += len(want)
 			}
 			switch p.kind {
 			case "function", "method":
@@ -103,6 +127,7 @@ func TestSameAnswersAsABareServer(t *testing.T) {
 				if d := cmp.Diff(want, callPlaces(calls.Symbols)); d != "" {
 					t.Errorf("callers (-bare +aura):\n%s", d)
 				}
+				found["callers"] += len(want)
 			}
 			asked++
 		})
@@ -110,6 +135,7 @@ func TestSameAnswersAsABareServer(t *testing.T) {
 	if asked != len(picks) {
 		t.Errorf("only %d of %d symbols were compared", asked, len(picks))
 	}
+	t.Logf("%d symbols compared; places of the bare server by question: %v", asked, found)
 }
 
 // TestFirstPageIsSmall holds the answer about a type with 801 places to a size
