@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // Checks implements adapters.Builder: "go build" of every package that the
@@ -180,7 +181,7 @@ func importersOf(ctx context.Context, s adapters.Snapshot, dir string) ([]string
 		if filepath.Ext(file) != ".go" || slices.Contains(out, filepath.Dir(file)) {
 			continue
 		}
-		content, err := readOptional(ctx, s, file)
+		content, err := recipe.ReadOptional(ctx, s, file)
 		if err != nil {
 			return nil, err
 		}
@@ -202,7 +203,7 @@ func inProject(p adapters.Project, file string) bool {
 // path of its module; both are empty when it is in none.
 func moduleOf(ctx context.Context, s adapters.Snapshot, dir string) (root, module string, err error) {
 	for d := dir; ; d = filepath.Dir(d) {
-		content, err := readOptional(ctx, s, filepath.Join(d, "go.mod"))
+		content, err := recipe.ReadOptional(ctx, s, filepath.Join(d, "go.mod"))
 		if err != nil {
 			return "", "", err
 		}

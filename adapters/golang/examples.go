@@ -22,7 +22,7 @@ type shown struct{ dir, container string }
 // ExampleT_M, each with or without a suffix (go doc testing). gopls leaves
 // them, the build passes, and go vet and go test fail.
 func (r *renamer) examples(ctx context.Context) error {
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil
 	}
 	shownAs, err := r.shownAs(ctx)
@@ -51,14 +51,14 @@ func (r *renamer) shownAs(ctx context.Context) ([]shown, error) {
 			out = append(out, s)
 		}
 	}
-	for _, m := range r.family {
+	for _, m := range r.Members {
 		add(shown{filepath.Dir(m.Path), typeName(m)})
 	}
-	if r.sym.Container == "" {
+	if r.Symbol.Container == "" {
 		return out, nil
 	}
 	for i := 0; i < len(out); i++ {
-		fields, err := r.b.Graph().ByName(ctx, out[i].container)
+		fields, err := r.Bench.Graph().ByName(ctx, out[i].container)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func typeName(s graph.Symbol) string {
 }
 
 func (r *renamer) examplesIn(ctx context.Context, dir string, shownAs []shown) error {
-	files, err := packageFiles(ctx, r.b.Snapshot(), dir)
+	files, err := packageFiles(ctx, r.Bench.Snapshot(), dir)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (r *renamer) examplesIn(ctx context.Context, dir string, shownAs []shown) e
 		if err != nil {
 			return err
 		}
-		for _, f := range src.tree.Symbols {
+		for _, f := range src.Tree.Symbols {
 			if f.Kind != graph.KindFunction || f.Local || !strings.HasPrefix(f.Name, "Example") {
 				continue
 			}
@@ -109,8 +109,8 @@ func (r *renamer) examplesIn(ctx context.Context, dir string, shownAs []shown) e
 // exampleName returns what an Example function is called after the rename.
 func (r *renamer) exampleName(name, dir string, shownAs []shown) (string, bool) {
 	rest := strings.TrimPrefix(name, "Example")
-	old, fresh := r.sym.Name, r.in.NewName
-	if r.sym.Container == "" {
+	old, fresh := r.Symbol.Name, r.In.NewName
+	if r.Symbol.Container == "" {
 		if tail, ok := cutWord(rest, old); ok {
 			return "Example" + fresh + tail, true
 		}
@@ -137,24 +137,24 @@ func cutWord(s, word string) (tail string, ok bool) {
 }
 
 func (r *renamer) renameExample(ctx context.Context, src *source, f graph.Symbol, name string) error {
-	if r.sym.Container == "" && !token.IsExported(r.in.NewName) && token.IsExported(r.sym.Name) {
-		return refuse(adapters.NameConflict, "%s in %s shows %s, and an example cannot show the unexported name %s; remove or rename the example first",
-			f.Name, r.relative(src.path), r.sym.Name, r.in.NewName)
+	if r.Symbol.Container == "" && !token.IsExported(r.In.NewName) && token.IsExported(r.Symbol.Name) {
+		return recipe.Refuse(adapters.NameConflict, "%s in %s shows %s, and an example cannot show the unexported name %s; remove or rename the example first",
+			f.Name, recipe.Relative(r.Bench, src.Path), r.Symbol.Name, r.In.NewName)
 	}
-	same, err := r.b.Graph().ByName(ctx, name)
+	same, err := r.Bench.Graph().ByName(ctx, name)
 	if err != nil {
 		return err
 	}
 	for _, s := range same {
-		if s.Kind == graph.KindFunction && filepath.Dir(s.Path) == filepath.Dir(src.path) {
-			return refuse(adapters.NameConflict, "%s in %s would become %s, which %s declares already",
-				f.Name, r.relative(src.path), name, r.relative(s.Path))
+		if s.Kind == graph.KindFunction && filepath.Dir(s.Path) == filepath.Dir(src.Path) {
+			return recipe.Refuse(adapters.NameConflict, "%s in %s would become %s, which %s declares already",
+				f.Name, recipe.Relative(r.Bench, src.Path), name, recipe.Relative(r.Bench, s.Path))
 		}
 	}
-	r.edits.Add(src.path, f.NameSpan, name)
-	for _, m := range recipe.Mentions(src.tree, src.content, f.Name) {
+	r.Edits.Add(src.Path, f.NameSpan, name)
+	for _, m := range recipe.Mentions(src.Tree, src.Content, f.Name) {
 		if !src.verbatim(m) {
-			r.edits.Add(src.path, m.Span, name)
+			r.Edits.Add(src.Path, m.Span, name)
 		}
 	}
 	return nil

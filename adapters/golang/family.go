@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
@@ -22,34 +21,34 @@ import (
 // renames those that it sees assigned to the interface; a type that meets it
 // only in a type assertion, or in another package, would silently stop to.
 func (r *renamer) relatives(ctx context.Context) error {
-	r.family = []graph.Symbol{r.sym}
-	if r.sym.Kind == graph.KindMethod && !r.sym.Local {
-		f, err := recipe.FamilyOf(ctx, r.b, r.sym)
+	r.Members = []graph.Symbol{r.Symbol}
+	if r.Symbol.Kind == graph.KindMethod && !r.Symbol.Local {
+		f, err := recipe.FamilyOf(ctx, r.Bench, r.Symbol)
 		switch {
 		case errors.Is(err, recipe.ErrFamily):
-			return refuse(adapters.Unsupported, "more than %d methods named %s implement one another; rename a smaller interface", len(f.Members)-1, r.sym.Name)
+			return recipe.Refuse(adapters.Unsupported, "more than %d methods named %s implement one another; rename a smaller interface", len(f.Members)-1, r.Symbol.Name)
 		case err != nil:
 			return r.explain(ctx, err)
 		}
-		r.family = f.Members
+		r.Members = f.Members
 		if err := r.outsiders(ctx, f.Outside); err != nil {
 			return err
 		}
-		if len(r.family) > 1 {
-			r.warn("%d methods named %s belong together by the interfaces they meet and are renamed together", len(r.family), r.sym.Name)
+		if len(r.Members) > 1 {
+			r.Warn("%d methods named %s belong together by the interfaces they meet and are renamed together", len(r.Members), r.Symbol.Name)
 		}
 	}
-	for _, m := range r.family {
+	for _, m := range r.Members {
 		if _, err := r.source(ctx, m.Path); err != nil {
 			return err
 		}
 	}
-	same, err := r.b.Graph().ByName(ctx, r.sym.Name)
+	same, err := r.Bench.Graph().ByName(ctx, r.Symbol.Name)
 	if err != nil {
 		return err
 	}
 	for _, s := range same {
-		if !slices.ContainsFunc(r.family, func(m graph.Symbol) bool { return m.ID == s.ID }) {
+		if !slices.ContainsFunc(r.Members, func(m graph.Symbol) bool { return m.ID == s.ID }) {
 			r.others = append(r.others, s)
 		}
 	}
@@ -68,16 +67,16 @@ func (r *renamer) outsiders(ctx context.Context, list []recipe.Outsider) error {
 		word := string(o.Place.File.Content()[o.Place.Span.Start:o.Place.Span.End])
 		abstract := slices.Contains(o.Of.Modifiers, "abstract")
 		if word == "error" && filepath.Base(o.Place.Path) == "builtin.go" {
-			if slices.Contains(contracts, r.sym.Name) && !abstract {
-				return refuse(adapters.OutsideWorkspace, "%s is an error, and Go's errors package finds the method %s by its name; it cannot be renamed",
-					typeOf(o.Of), r.sym.Name)
+			if slices.Contains(contracts, r.Symbol.Name) && !abstract {
+				return recipe.Refuse(adapters.OutsideWorkspace, "%s is an error, and Go's errors package finds the method %s by its name; it cannot be renamed",
+					typeOf(o.Of), r.Symbol.Name)
 			}
 			continue
 		}
-		if word != r.sym.Name {
+		if word != r.Symbol.Name {
 			continue
 		}
-		their, ok := recipe.SymbolAt(ctx, r.b, o.Place)
+		their, ok := recipe.SymbolAt(ctx, r.Bench, o.Place)
 		if !ok {
 			continue
 		}
@@ -88,8 +87,8 @@ func (r *renamer) outsiders(ctx context.Context, list []recipe.Outsider) error {
 			}
 		case !slices.Contains(their.Modifiers, "abstract") || !reachable(o.Place.Path, iface):
 		default:
-			return refuse(adapters.OutsideWorkspace, "%s implements %s by its method %s, and that interface is declared outside this workspace (%s); under another name it would not any more",
-				typeOf(o.Of), iface, r.sym.Name, o.Place.Path)
+			return recipe.Refuse(adapters.OutsideWorkspace, "%s implements %s by its method %s, and that interface is declared outside this workspace (%s); under another name it would not any more",
+				typeOf(o.Of), iface, r.Symbol.Name, o.Place.Path)
 		}
 	}
 	if len(concrete) == 0 {
@@ -102,17 +101,17 @@ func (r *renamer) outsiders(ctx context.Context, list []recipe.Outsider) error {
 		return err
 	}
 	if asked != "" {
-		return refuse(adapters.OutsideWorkspace, "types outside this workspace have the method %s (%s), and %s looks for it at run time; under another name they would silently not be found",
-			r.sym.Name, listed(concrete, 3), asked)
+		return recipe.Refuse(adapters.OutsideWorkspace, "types outside this workspace have the method %s (%s), and %s looks for it at run time; under another name they would silently not be found",
+			r.Symbol.Name, recipe.Listed(concrete, 3), asked)
 	}
-	r.warn("types outside this workspace have the method %s and keep it: %s", r.sym.Name, listed(concrete, 3))
+	r.Warn("types outside this workspace have the method %s and keep it: %s", r.Symbol.Name, recipe.Listed(concrete, 3))
 	return nil
 }
 
 // askedAtRunTime returns a place where a value is asked whether it meets one
 // of the family's interfaces: x.(I), or a case of a type switch.
 func (r *renamer) askedAtRunTime(ctx context.Context) (string, error) {
-	for _, m := range r.family {
+	for _, m := range r.Members {
 		if !slices.Contains(m.Modifiers, "abstract") {
 			continue
 		}
@@ -120,11 +119,11 @@ func (r *renamer) askedAtRunTime(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		i := slices.IndexFunc(src.tree.Symbols, func(s graph.Symbol) bool { return s.Qualified == m.Container && s.Kind == graph.KindInterface })
+		i := slices.IndexFunc(src.Tree.Symbols, func(s graph.Symbol) bool { return s.Qualified == m.Container && s.Kind == graph.KindInterface })
 		if i < 0 {
 			continue
 		}
-		list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", src.tree.Symbols[i],
+		list, err := recipe.Locate(ctx, r.Bench, adapters.Navigate, "textDocument/references", src.Tree.Symbols[i],
 			map[string]any{"context": map[string]any{"includeDeclaration": false}})
 		if err != nil {
 			return "", r.explain(ctx, err)
@@ -135,7 +134,7 @@ func (r *renamer) askedAtRunTime(ctx context.Context) (string, error) {
 			before := bytes.TrimRight(content[:start], " \t\r\n")
 			line := bytes.TrimSpace(p.File.Line(p.File.LineOf(start)))
 			if bytes.HasSuffix(before, []byte(".(")) || bytes.HasPrefix(line, []byte("case ")) && bytes.Contains(content, []byte(".(type)")) {
-				return fmt.Sprintf("%s:%d", r.relative(p.Path), p.File.PointOf(p.Span.Start).Line), nil
+				return fmt.Sprintf("%s:%d", recipe.Relative(r.Bench, p.Path), p.File.PointOf(p.Span.Start).Line), nil
 			}
 		}
 	}
@@ -172,10 +171,10 @@ var assignability = regexp.MustCompile(`no longer assignable to interface`)
 // because its interface would not follow: it does follow, in this plan.
 func (r *renamer) byReferences(ctx context.Context, s graph.Symbol, refusal error) (change.Set, error) {
 	var server adapters.ServerRefusal
-	if !errors.As(refusal, &server) || len(r.family) == 1 || !assignability.MatchString(refusal.Error()) {
+	if !errors.As(refusal, &server) || len(r.Members) == 1 || !assignability.MatchString(refusal.Error()) {
 		return change.Set{}, r.explain(ctx, refusal)
 	}
-	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", s,
+	list, err := recipe.Locate(ctx, r.Bench, adapters.Navigate, "textDocument/references", s,
 		map[string]any{"context": map[string]any{"includeDeclaration": true}})
 	if err != nil {
 		return change.Set{}, r.explain(ctx, err)
@@ -185,13 +184,13 @@ func (r *renamer) byReferences(ctx context.Context, s graph.Symbol, refusal erro
 		return change.Set{}, err
 	}
 	for _, p := range list {
-		if string(p.File.Content()[p.Span.Start:p.Span.End]) != r.sym.Name {
+		if string(p.File.Content()[p.Span.Start:p.Span.End]) != r.Symbol.Name {
 			continue
 		}
-		if !recipe.Inside(r.b.Root(), p.Path) {
-			return change.Set{}, refuse(adapters.OutsideWorkspace, "%s is used in %s, outside this workspace", s.Qualified, p.Path)
+		if !recipe.Inside(r.Bench.Root(), p.Path) {
+			return change.Set{}, recipe.Refuse(adapters.OutsideWorkspace, "%s is used in %s, outside this workspace", s.Qualified, p.Path)
 		}
-		edits.Add(p.Path, p.Span, r.in.NewName)
+		edits.Add(p.Path, p.Span, r.In.NewName)
 	}
 	return edits.Set(), nil
 }
@@ -218,22 +217,22 @@ func (r *renamer) explain(ctx context.Context, err error) error {
 	said := r.readable(ctx, message)
 	switch {
 	case badName.MatchString(message):
-		return refuse(adapters.InvalidName, "%q is not a Go identifier", printable(r.in.NewName))
-	case unloaded.MatchString(message) && !r.sources[r.sym.Path].built:
+		return recipe.Refuse(adapters.InvalidName, "%q is not a Go identifier", recipe.Printable(r.In.NewName))
+	case unloaded.MatchString(message) && !r.sources[r.Symbol.Path].built:
 		return r.leftOut()
 	case unloaded.MatchString(message):
-		return refuse(adapters.Unsupported, "gopls has not loaded the package of %s: %s; `auractl diagnostics` and `go list ./...` say why",
-			r.relative(r.sym.Path), said)
+		return recipe.Refuse(adapters.Unsupported, "gopls has not loaded the package of %s: %s; `auractl diagnostics` and `go list ./...` say why",
+			recipe.Relative(r.Bench, r.Symbol.Path), said)
 	case clash.MatchString(message):
-		return refuse(adapters.NameConflict, "%s", said)
+		return recipe.Refuse(adapters.NameConflict, "%s", said)
 	}
-	return refuse(adapters.Unsupported, "gopls declines: %s", said)
+	return recipe.Refuse(adapters.Unsupported, "gopls declines: %s", said)
 }
 
 // leftOut refuses a symbol that gopls cannot see.
 func (r *renamer) leftOut() error {
-	return refuse(adapters.Unsupported, "%s is declared in %s, which is not part of the build here (%s); set GOOS, GOARCH or GOFLAGS=-tags so that it is, and rename again",
-		r.sym.Name, r.relative(r.sym.Path), condition(r.sources[r.sym.Path]))
+	return recipe.Refuse(adapters.Unsupported, "%s is declared in %s, which is not part of the build here (%s); set GOOS, GOARCH or GOFLAGS=-tags so that it is, and rename again",
+		r.Symbol.Name, recipe.Relative(r.Bench, r.Symbol.Path), condition(r.sources[r.Symbol.Path]))
 }
 
 // readable puts gopls's lines "place: text" into one sentence with the places
@@ -256,28 +255,20 @@ func (r *renamer) readable(ctx context.Context, message string) string {
 // its own name only.
 func (r *renamer) written(ctx context.Context, name string) string {
 	if filepath.IsAbs(name) {
-		return r.relative(name)
+		return recipe.Relative(r.Bench, name)
 	}
-	files, err := r.b.Snapshot().Glob(ctx, "**/*.go")
+	files, err := r.Bench.Snapshot().Glob(ctx, "**/*.go")
 	if err != nil {
 		return name
 	}
 	var found []string
 	for _, f := range files {
 		if strings.HasSuffix(f, string(filepath.Separator)+filepath.FromSlash(name)) {
-			found = append(found, r.relative(f))
+			found = append(found, recipe.Relative(r.Bench, f))
 		}
 	}
 	if len(found) != 1 {
 		return name
 	}
 	return found[0]
-}
-
-// listed joins up to n words and says how many more there are.
-func listed(words []string, n int) string {
-	if len(words) <= n {
-		return strings.Join(words, ", ")
-	}
-	return strings.Join(words[:n], ", ") + " and " + strconv.Itoa(len(words)-n) + " more"
 }

@@ -9,56 +9,54 @@ import (
 	"unicode"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/lspclient/change"
 )
 
-// move is a file that follows a name.
-type move struct{ from, to string }
-
-// files returns the moves of a file that is named after the symbol, and of the
+// files plans the moves of a file that is named after the symbol, and of the
 // test file beside it, when the rename asks for them.
-func (r *renamer) files(ctx context.Context) ([]move, error) {
-	if !r.in.File {
-		return nil, nil
+func (r *renamer) files(ctx context.Context) error {
+	if !r.In.File {
+		return nil
 	}
-	if r.sym.Container != "" || r.sym.Local {
-		r.warn("only files named after something at package level are renamed with it")
-		return nil, nil
+	if r.Symbol.Container != "" || r.Symbol.Local {
+		r.Warn("only files named after something at package level are renamed with it")
+		return nil
 	}
-	dir, base := filepath.Dir(r.sym.Path), strings.TrimSuffix(filepath.Base(r.sym.Path), ".go")
+	dir, base := filepath.Dir(r.Symbol.Path), strings.TrimSuffix(filepath.Base(r.Symbol.Path), ".go")
 	base = strings.TrimSuffix(base, "_test")
-	style := nameStyle(base, r.sym.Name)
+	style := nameStyle(base, r.Symbol.Name)
 	if style == nil {
-		r.warn("%s is not named after %s and keeps its name", r.relative(r.sym.Path), r.sym.Name)
-		return nil, nil
+		r.Warn("%s is not named after %s and keeps its name", recipe.Relative(r.Bench, r.Symbol.Path), r.Symbol.Name)
+		return nil
 	}
-	fresh := style(r.in.NewName)
+	fresh := style(r.In.NewName)
 	if strings.HasPrefix(fresh, "_") || strings.HasPrefix(fresh, ".") {
-		return nil, refuse(adapters.InvalidName, "a file named %s.go would be left out of the build; rename without the file", fresh)
+		return recipe.Refuse(adapters.InvalidName, "a file named %s.go would be left out of the build; rename without the file", fresh)
 	}
-	var out []move
 	for _, suffix := range []string{".go", "_test.go"} {
-		m := move{filepath.Join(dir, base+suffix), filepath.Join(dir, fresh+suffix)}
-		if m.from == m.to {
+		from, to := filepath.Join(dir, base+suffix), filepath.Join(dir, fresh+suffix)
+		if from == to {
 			continue
 		}
-		content, err := readOptional(ctx, r.b.Snapshot(), m.from)
+		content, err := recipe.ReadOptional(ctx, r.Bench.Snapshot(), from)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if content == nil {
 			continue
 		}
-		if _, _, err := r.b.Snapshot().Read(ctx, m.to); err == nil {
-			return nil, refuse(adapters.NameConflict, "%s exists already; rename without the file", r.relative(m.to))
+		if _, _, err := r.Bench.Snapshot().Read(ctx, to); err == nil {
+			return recipe.Refuse(adapters.NameConflict, "%s exists already; rename without the file", recipe.Relative(r.Bench, to))
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return err
 		}
-		if matches(m.from, content) != matches(m.to, content) || isTest(m.from) != isTest(m.to) {
-			return nil, refuse(adapters.NameConflict, "by its name %s would belong to another build than %s; rename without the file", r.relative(m.to), r.relative(m.from))
+		if matches(from, content) != matches(to, content) || isTest(from) != isTest(to) {
+			return recipe.Refuse(adapters.NameConflict, "by its name %s would belong to another build than %s; rename without the file", recipe.Relative(r.Bench, to), recipe.Relative(r.Bench, from))
 		}
-		out = append(out, m)
+		r.Moves = append(r.Moves, change.Op{Kind: change.Rename, Path: from, NewPath: to})
 	}
-	return out, nil
+	return nil
 }
 
 // nameStyle returns how a file is named after a symbol: order_service.go,

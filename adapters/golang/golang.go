@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/syntax"
 )
@@ -68,7 +68,7 @@ func isGenerated(content []byte) bool {
 // identifier, without keywords and the blank identifier.
 func (*Adapter) CheckName(sym graph.Symbol, name string) error {
 	invalid := func(why string) error {
-		return &adapters.Refusal{Reason: adapters.InvalidName, Message: "\"" + printable(name) + "\" " + why}
+		return recipe.InvalidName(name, why)
 	}
 	switch {
 	case name == "":
@@ -87,21 +87,4 @@ func (*Adapter) CheckName(sym graph.Symbol, name string) error {
 		return invalid("is where a Go program starts; choose another name")
 	}
 	return nil
-}
-
-// printable keeps a refused name from playing with the reader's terminal.
-func printable(s string) string {
-	const limit = 60
-	var b strings.Builder
-	for _, r := range s {
-		if b.Len() > limit {
-			b.WriteString("…")
-			break
-		}
-		if !unicode.IsPrint(r) {
-			r = unicode.ReplacementChar
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -33,17 +33,17 @@ func (r *renamer) mentions(ctx context.Context) error {
 		return err
 	}
 	for _, src := range holders {
-		refers := len(r.edits.Of(src.path)) > 0
-		if !refers && !r.knows(src) && !bytes.Contains(src.content, []byte("//go:linkname ")) {
+		refers := len(r.Edits.Of(src.Path)) > 0
+		if !refers && !r.knows(src) && !bytes.Contains(src.Content, []byte("//go:linkname ")) {
 			continue
 		}
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if r.edits.Covers(src.path, m.Span) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if r.Edits.Covers(src.Path, m.Span) {
 				continue
 			}
 			if m.Token.Kind == syntax.String {
-				if r.in.Strings && refers && !src.quotedPath(m) && !src.fieldTag(m) && r.inReach(src, m.Span.Start) {
-					r.edits.Add(src.path, m.Span, r.in.NewName)
+				if r.In.Strings && refers && !src.quotedPath(m) && !src.fieldTag(m) && r.inReach(src, m.Span.Start) {
+					r.Edits.Add(src.Path, m.Span, r.In.NewName)
 				}
 				continue
 			}
@@ -53,10 +53,10 @@ func (r *renamer) mentions(ctx context.Context) error {
 			}
 			switch meant {
 			case link:
-				r.edits.Add(src.path, m.Span, r.in.NewName)
+				r.Edits.Add(src.Path, m.Span, r.In.NewName)
 			case word:
-				if r.in.Comments && refers {
-					r.edits.Add(src.path, m.Span, r.in.NewName)
+				if r.In.Comments && refers {
+					r.Edits.Add(src.Path, m.Span, r.In.NewName)
 				}
 			}
 		}
@@ -71,17 +71,17 @@ func (r *renamer) knows(src *source) bool {
 
 // isHome reports whether a file is of a package that declares a member of the family.
 func (r *renamer) isHome(src *source) bool {
-	return slices.ContainsFunc(r.family, func(m graph.Symbol) bool {
+	return slices.ContainsFunc(r.Members, func(m graph.Symbol) bool {
 		declaring, ok := r.sources[m.Path]
-		return ok && filepath.Dir(m.Path) == filepath.Dir(src.path) &&
-			strings.TrimSuffix(src.tree.Package, "_test") == strings.TrimSuffix(declaring.tree.Package, "_test")
+		return ok && filepath.Dir(m.Path) == filepath.Dir(src.Path) &&
+			strings.TrimSuffix(src.Tree.Package, "_test") == strings.TrimSuffix(declaring.Tree.Package, "_test")
 	})
 }
 
 // qualifiers returns the names under which a file imports the symbol's package.
 func (r *renamer) qualifiers(src *source) []string {
 	var out []string
-	for _, im := range src.tree.Imports {
+	for _, im := range src.Tree.Imports {
 		if r.home == "" || im.Path != r.home {
 			continue
 		}
@@ -98,32 +98,32 @@ func (r *renamer) qualifiers(src *source) []string {
 
 // inReach reports whether a local symbol can be meant at an offset.
 func (r *renamer) inReach(src *source, at int) bool {
-	if !r.sym.Local {
+	if !r.Symbol.Local {
 		return true
 	}
-	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
-	return ok && src.path == r.sym.Path && owner.Whole.Contains(at)
+	owner, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
+	return ok && src.Path == r.Symbol.Path && owner.Whole.Contains(at)
 }
 
 // sense decides what a word in a comment stands for.
 func (r *renamer) sense(ctx context.Context, src *source, m recipe.Mention) (sense, error) {
 	at := m.Span.Start
-	path, chain, start := qualifier(src.content, at)
-	if kind, ok := directive(src.content[m.Token.Span.Start:m.Token.Span.End]); ok {
+	path, chain, start := qualifier(src.Content, at)
+	if kind, ok := directive(src.Content[m.Token.Span.Start:m.Token.Span.End]); ok {
 		return r.directed(src, kind, path, chain), nil
 	}
-	if src.verbatim(m) || !r.inReach(src, at) || partOfOther(src.content, m.Span) {
+	if src.verbatim(m) || !r.inReach(src, at) || partOfOther(src.Content, m.Span) {
 		return foreign, nil
 	}
-	linked := isLink(src.content, start, m.Span.End)
+	linked := isLink(src.Content, start, m.Span.End)
 	switch {
 	case len(chain) == 0 && path == "":
 		s := r.bare(src, at)
-		if s == word && linked && r.sym.Container == "" && r.isHome(src) {
+		if s == word && linked && r.Symbol.Container == "" && r.isHome(src) {
 			s = link
 		}
 		return s, nil
-	case r.sym.Local:
+	case r.Symbol.Local:
 		return foreign, nil
 	}
 	qualified, err := r.qualified(ctx, src, path, chain)
@@ -132,7 +132,7 @@ func (r *renamer) sense(ctx context.Context, src *source, m recipe.Mention) (sen
 		return foreign, err
 	case qualified && linked:
 		return link, nil
-	case qualified, r.sym.Container != "" && path == "" && len(chain) == 1 && r.unique() && !imports(src.tree, chain[0]):
+	case qualified, r.Symbol.Container != "" && path == "" && len(chain) == 1 && r.unique() && !imports(src.Tree, chain[0]):
 		// In "x.Name", x is no package: as far as anyone can tell a value of the type.
 		return word, nil
 	}
@@ -141,7 +141,7 @@ func (r *renamer) sense(ctx context.Context, src *source, m recipe.Mention) (sen
 
 // directed decides what a word in a directive stands for.
 func (r *renamer) directed(src *source, kind, path string, chain []string) sense {
-	top := r.sym.Container == "" && !r.sym.Local
+	top := r.Symbol.Container == "" && !r.Symbol.Local
 	switch {
 	case kind == "go:generate":
 		return word
@@ -159,10 +159,10 @@ func (r *renamer) directed(src *source, kind, path string, chain []string) sense
 // qualified reports whether what stands before a word makes it the symbol: a
 // name of its package for what is at package level, its type for a member.
 func (r *renamer) qualified(ctx context.Context, src *source, path string, chain []string) (bool, error) {
-	if r.sym.Container == "" {
+	if r.Symbol.Container == "" {
 		return len(chain) == 1 && r.names(src, path, chain[0]), nil
 	}
-	for _, m := range r.family {
+	for _, m := range r.Members {
 		container := typeName(m)
 		if len(chain) == 0 || chain[len(chain)-1] != container {
 			continue
@@ -180,7 +180,7 @@ func (r *renamer) qualified(ctx context.Context, src *source, path string, chain
 				return true, nil
 			}
 			// Another package's comment: its own type of that name is nearer.
-			same, err := r.b.Graph().ByName(ctx, container)
+			same, err := r.Bench.Graph().ByName(ctx, container)
 			if err != nil {
 				return false, err
 			}
@@ -199,33 +199,33 @@ func (r *renamer) names(src *source, path, qualifier string) bool {
 	if path != "" {
 		return r.home != "" && path+"/"+qualifier == r.home
 	}
-	return slices.Contains(r.qualifiers(src), qualifier) || qualifier == strings.TrimSuffix(r.pkg, "_test") && !imports(src.tree, qualifier)
+	return slices.Contains(r.qualifiers(src), qualifier) || qualifier == strings.TrimSuffix(r.pkg, "_test") && !imports(src.Tree, qualifier)
 }
 
 // bare decides what an unqualified word stands for: not the symbol where
 // another of the same name is nearer.
 func (r *renamer) bare(src *source, at int) sense {
-	for _, f := range r.family {
-		if f.Path == src.path && f.Whole.Contains(at) && !r.sym.Local {
+	for _, f := range r.Members {
+		if f.Path == src.Path && f.Whole.Contains(at) && !r.Symbol.Local {
 			return word
 		}
 	}
-	if utf8.RuneCountInString(r.sym.Name) < 3 && startsLower(r.sym.Name) {
+	if utf8.RuneCountInString(r.Symbol.Name) < 3 && startsLower(r.Symbol.Name) {
 		return foreign // as likely a word of the language as a name
 	}
 	for _, o := range r.others {
 		switch {
 		case o.Local:
-			if o.Path != src.path || o.Path == r.sym.Path && o.NameSpan == r.sym.NameSpan {
+			if o.Path != src.Path || o.Path == r.Symbol.Path && o.NameSpan == r.Symbol.NameSpan {
 				continue
 			}
-			if owner, ok := src.tree.Enclosing(o.NameSpan.Start); ok && owner.Whole.Contains(at) {
+			if owner, ok := src.Tree.Enclosing(o.NameSpan.Start); ok && owner.Whole.Contains(at) {
 				return foreign
 			}
-		case r.sym.Local:
-		case o.Path == src.path && o.Whole.Contains(at):
+		case r.Symbol.Local:
+		case o.Path == src.Path && o.Whole.Contains(at):
 			return foreign
-		case r.sym.Container != "":
+		case r.Symbol.Container != "":
 			return foreign
 		case o.Container == "" && o.Kind != graph.KindPackage && o.Qualified == namespaceOf(src)+"."+o.Name:
 			return foreign
@@ -236,7 +236,7 @@ func (r *renamer) bare(src *source, at int) sense {
 
 // namespaceOf returns the qualified name of a file's package.
 func namespaceOf(src *source) string {
-	for _, s := range src.tree.Symbols {
+	for _, s := range src.Tree.Symbols {
 		if s.Kind == graph.KindPackage {
 			return s.Qualified
 		}
@@ -364,7 +364,7 @@ func (s *source) verbatim(m recipe.Mention) bool {
 	if m.Token.Kind != syntax.Comment {
 		return false
 	}
-	for _, im := range s.tree.Imports {
+	for _, im := range s.Tree.Imports {
 		if im.Path == "C" && at < im.Span.Start {
 			return true // at worst prose of the head of a cgo file stays
 		}
@@ -376,15 +376,15 @@ func (s *source) verbatim(m recipe.Mention) bool {
 var output = regexp.MustCompile(`(?i)(?://|/\*)[ \t]*(?:unordered )?output:`)
 
 func expectedOutput(s *source) []graph.Span {
-	if !isTest(s.path) {
+	if !isTest(s.Path) {
 		return nil
 	}
 	var out []graph.Span
-	for _, f := range s.tree.Symbols {
+	for _, f := range s.Tree.Symbols {
 		if f.Local || f.Kind != graph.KindFunction || !strings.HasPrefix(f.Name, "Example") {
 			continue
 		}
-		all := output.FindAllIndex(s.content[f.Body.Start:f.Body.End], -1)
+		all := output.FindAllIndex(s.Content[f.Body.Start:f.Body.End], -1)
 		if len(all) > 0 {
 			out = append(out, graph.Span{Start: f.Body.Start + all[len(all)-1][0], End: f.Body.End})
 		}
@@ -393,13 +393,13 @@ func expectedOutput(s *source) []graph.Span {
 }
 
 // quotedPath reports whether a string is the path of an import.
-func (s *source) quotedPath(m recipe.Mention) bool { return inImport(s.tree, m.Span.Start) }
+func (s *source) quotedPath(m recipe.Mention) bool { return recipe.InImport(s.Tree, m.Span.Start) }
 
 // fieldTag reports whether a string is the tag of a struct field, which names
 // things outside Go.
 func (s *source) fieldTag(m recipe.Mention) bool {
-	tag := string(s.content[m.Token.Span.Start:m.Token.Span.End])
-	return slices.ContainsFunc(s.tree.Symbols, func(f graph.Symbol) bool {
+	tag := string(s.Content[m.Token.Span.Start:m.Token.Span.End])
+	return slices.ContainsFunc(s.Tree.Symbols, func(f graph.Symbol) bool {
 		return f.Kind == graph.KindField && f.Decl.Contains(m.Token.Span.Start) && slices.Contains(f.Attributes, tag)
 	})
 }

@@ -25,7 +25,7 @@ func (r *renamer) notes(ctx context.Context) error {
 	if err := r.reflected(ctx); err != nil {
 		return err
 	}
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil
 	}
 	if err := r.tests(ctx); err != nil {
@@ -36,52 +36,52 @@ func (r *renamer) notes(ctx context.Context) error {
 
 func (r *renamer) generated(ctx context.Context) error {
 	var files []string
-	for _, path := range r.edits.Paths() {
-		content, _, err := r.b.Snapshot().Read(ctx, path)
+	for _, path := range r.Edits.Paths() {
+		content, _, err := r.Bench.Snapshot().Read(ctx, path)
 		if err != nil {
 			return err
 		}
 		if isGenerated(content) {
-			files = append(files, r.relative(path))
+			files = append(files, recipe.Relative(r.Bench, path))
 		}
 	}
 	if len(files) > 0 {
-		r.warn("generated files change as well, and their generator would write the old name again: %s", listed(files, 5))
+		r.Warn("generated files change as well, and their generator would write the old name again: %s", recipe.Listed(files, 5))
 	}
 	return nil
 }
 
 // reflected warns of names that are read at run time or by other languages.
 func (r *renamer) reflected(ctx context.Context) error {
-	src, err := r.source(ctx, r.sym.Path)
+	src, err := r.source(ctx, r.Symbol.Path)
 	if err != nil {
 		return err
 	}
-	for _, a := range r.sym.Attributes {
+	for _, a := range r.Symbol.Attributes {
 		if strings.HasPrefix(a, "//export ") || strings.HasPrefix(a, "//go:linkname ") || strings.HasPrefix(a, "//go:wasmexport ") {
-			r.warn("%s is bound outside Go by %q: what calls it there must change as well", r.sym.Name, a)
+			r.Warn("%s is bound outside Go by %q: what calls it there must change as well", r.Symbol.Name, a)
 		}
 	}
-	if strings.Contains(r.sym.Doc, "export "+r.sym.Name) || bytes.Contains(src.content, []byte("\n//export "+r.sym.Name+"\n")) {
-		r.warn("%s is exported to C: what calls it there must change as well", r.sym.Name)
+	if strings.Contains(r.Symbol.Doc, "export "+r.Symbol.Name) || bytes.Contains(src.Content, []byte("\n//export "+r.Symbol.Name+"\n")) {
+		r.Warn("%s is exported to C: what calls it there must change as well", r.Symbol.Name)
 	}
-	if r.sym.Kind != graph.KindField || startsLower(r.sym.Name) || r.sym.Local {
+	if r.Symbol.Kind != graph.KindField || startsLower(r.Symbol.Name) || r.Symbol.Local {
 		return nil
 	}
 	keys := map[string]bool{}
-	for _, f := range src.tree.Symbols {
-		if f.Container == r.sym.Container && f.Kind == graph.KindField {
+	for _, f := range src.Tree.Symbols {
+		if f.Container == r.Symbol.Container && f.Kind == graph.KindField {
 			for _, key := range tagKeys(f) {
 				keys[key] = true
 			}
 		}
 	}
-	for _, key := range tagKeys(r.sym) {
+	for _, key := range tagKeys(r.Symbol) {
 		delete(keys, key)
 	}
 	for _, key := range []string{"json", "xml", "yaml", "toml"} {
 		if keys[key] {
-			r.warn("other fields of %s have a %s tag and %s has none: its name is part of the encoding, which changes with it", typeName(r.sym), key, r.sym.Name)
+			r.Warn("other fields of %s have a %s tag and %s has none: its name is part of the encoding, which changes with it", typeName(r.Symbol), key, r.Symbol.Name)
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ func tagKeys(f graph.Symbol) []string {
 
 // tests names the test functions that are called after the symbol and stay.
 func (r *renamer) tests(ctx context.Context) error {
-	files, err := packageFiles(ctx, r.b.Snapshot(), filepath.Dir(r.sym.Path))
+	files, err := packageFiles(ctx, r.Bench.Snapshot(), filepath.Dir(r.Symbol.Path))
 	if err != nil {
 		return err
 	}
@@ -119,13 +119,13 @@ func (r *renamer) tests(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, f := range src.tree.Symbols {
+		for _, f := range src.Tree.Symbols {
 			kind := testKind(f)
-			if f.Local || kind == "" || f.NameSpan == r.sym.NameSpan && f.Path == r.sym.Path {
+			if f.Local || kind == "" || f.NameSpan == r.Symbol.NameSpan && f.Path == r.Symbol.Path {
 				continue
 			}
-			word := r.sym.Name
-			if c := typeName(r.sym); c != "" {
+			word := r.Symbol.Name
+			if c := typeName(r.Symbol); c != "" {
 				word = c + "_" + word
 			}
 			rest := strings.TrimPrefix(strings.TrimPrefix(f.Name, kind), "_")
@@ -136,7 +136,7 @@ func (r *renamer) tests(ctx context.Context) error {
 	}
 	if len(names) > 0 {
 		slices.Sort(names)
-		r.warn("test functions keep their names: %s", listed(slices.Compact(names), 5))
+		r.Warn("test functions keep their names: %s", recipe.Listed(slices.Compact(names), 5))
 	}
 	return nil
 }
@@ -145,24 +145,24 @@ func (r *renamer) tests(ctx context.Context) error {
 func (r *renamer) leftovers(ctx context.Context) error {
 	inComments, inStrings := 0, 0
 	var where, elsewhere []string
-	for _, path := range r.holders {
+	for _, path := range r.Holders {
 		if filepath.Ext(path) != ".go" {
-			content, _, err := r.b.Snapshot().Read(ctx, path)
-			if err != nil || len(r.edits.Of(path)) > 0 {
+			content, _, err := r.Bench.Snapshot().Read(ctx, path)
+			if err != nil || len(r.Edits.Of(path)) > 0 {
 				continue
 			}
-			if n := len(text.Words(content, r.sym.Name)); n > 0 && bytes.IndexByte(content, 0) < 0 {
-				elsewhere = append(elsewhere, fmt.Sprintf("%s (%d)", r.relative(path), n))
+			if n := len(text.Words(content, r.Symbol.Name)); n > 0 && bytes.IndexByte(content, 0) < 0 {
+				elsewhere = append(elsewhere, fmt.Sprintf("%s (%d)", recipe.Relative(r.Bench, path), n))
 			}
 			continue
 		}
 		src, err := r.source(ctx, path)
-		if err != nil || len(r.edits.Of(path)) == 0 && !r.knows(src) {
+		if err != nil || len(r.Edits.Of(path)) == 0 && !r.knows(src) {
 			continue
 		}
 		before := inComments + inStrings
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if r.edits.Covers(path, m.Span) || src.quotedPath(m) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if r.Edits.Covers(path, m.Span) || src.quotedPath(m) {
 				continue
 			}
 			if m.Token.Kind == syntax.Comment {
@@ -172,14 +172,14 @@ func (r *renamer) leftovers(ctx context.Context) error {
 			}
 		}
 		if inComments+inStrings > before {
-			where = append(where, r.relative(path))
+			where = append(where, recipe.Relative(r.Bench, path))
 		}
 	}
 	if len(where) > 0 {
-		r.warn("%q still stands in %s of files that know the symbol: %s", r.sym.Name, counted(inComments, inStrings), listed(where, 5))
+		r.Warn("%q still stands in %s of files that know the symbol: %s", r.Symbol.Name, counted(inComments, inStrings), recipe.Listed(where, 5))
 	}
 	if len(elsewhere) > 0 {
-		r.warn("%q also stands in files that are not Go and were left as they are: %s", r.sym.Name, listed(elsewhere, 5))
+		r.Warn("%q also stands in files that are not Go and were left as they are: %s", r.Symbol.Name, recipe.Listed(elsewhere, 5))
 	}
 	return nil
 }

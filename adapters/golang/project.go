@@ -3,9 +3,6 @@ package golang
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +10,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // Projects implements adapters.Adapter: the module or workspace that holds dir
@@ -112,7 +110,7 @@ func readModules(ctx context.Context, s adapters.Snapshot, dir string) (*modules
 	}
 	slices.Sort(mods)
 	for _, path := range slices.Compact(mods) {
-		content, err := readOptional(ctx, s, path)
+		content, err := recipe.ReadOptional(ctx, s, path)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +121,7 @@ func readModules(ctx context.Context, s adapters.Snapshot, dir string) (*modules
 	}
 	slices.Sort(works)
 	for _, path := range slices.Compact(works) {
-		content, err := readOptional(ctx, s, path)
+		content, err := recipe.ReadOptional(ctx, s, path)
 		if err != nil {
 			return nil, err
 		}
@@ -153,21 +151,6 @@ func dirs(paths []string) []string {
 		out[i] = filepath.Dir(p)
 	}
 	return out
-}
-
-// readOptional reads a file that may be missing or out of reach; nil means so.
-func readOptional(ctx context.Context, s adapters.Snapshot, path string) ([]byte, error) {
-	content, _, err := s.Read(ctx, path)
-	switch {
-	case err == nil:
-		return content, nil
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	default:
-		return nil, nil // above the workspace, or unreadable: the go command will say so
-	}
 }
 
 // members returns the folders that a go.work uses.

@@ -44,14 +44,14 @@ func known(run func(context.Context, adapters.Bench, adapters.Target) (adapters.
 		case code != 0:
 			return found, err
 		case strings.Contains(message, "is not a function"):
-			return found, refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods have callers and callees", t.Symbol.Name, t.Symbol.Kind)
+			return found, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods have callers and callees", t.Symbol.Name, t.Symbol.Kind)
 		case strings.Contains(message, "not a type name"):
-			return found, refuse(adapters.InvalidArgument, "%s is a %s, and only types have types above and below them", t.Symbol.Name, t.Symbol.Kind)
+			return found, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only types have types above and below them", t.Symbol.Name, t.Symbol.Kind)
 		case unloaded.MatchString(message):
 			b.Incomplete("gopls has not loaded the package of " + t.Symbol.Path + ": " + message)
 			return adapters.Found{}, nil
 		}
-		return found, refuse(adapters.Unsupported, "gopls declines: %s", strings.TrimSpace(message))
+		return found, recipe.Refuse(adapters.Unsupported, "gopls declines: %s", strings.TrimSpace(message))
 	}
 }
 

@@ -21,7 +21,7 @@ const maxOpened = 50
 // command passes over (testdata): gopls loads their packages while it has a
 // file of them open, and tests often build them.
 func (r *renamer) show(ctx context.Context) error {
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil
 	}
 	holders, err := r.goHolders(ctx)
@@ -30,20 +30,20 @@ func (r *renamer) show(ctx context.Context) error {
 	}
 	n := 0
 	for _, src := range holders {
-		uses := src.tree.Named(r.sym.Name)
-		if !src.built || len(uses) == 0 || !hidden(r.modules[filepath.Dir(src.path)], filepath.Dir(src.path)) || len(r.qualifiers(src)) == 0 {
+		uses := src.Tree.Named(r.Symbol.Name)
+		if !src.built || len(uses) == 0 || !hidden(r.modules[filepath.Dir(src.Path)], filepath.Dir(src.Path)) || len(r.qualifiers(src)) == 0 {
 			continue
 		}
 		if n++; n > maxOpened {
-			r.warn("only %d of the files in testdata folders that may use %s were looked at", maxOpened, r.sym.Name)
+			r.Warn("only %d of the files in testdata folders that may use %s were looked at", maxOpened, r.Symbol.Name)
 			break
 		}
-		if err := r.srv.Open(ctx, []string{src.path}); err != nil {
+		if err := r.srv.Open(ctx, []string{src.Path}); err != nil {
 			return err
 		}
 		// A question about the file makes gopls load its package.
-		_, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/definition",
-			graph.Symbol{Path: src.path, NameSpan: uses[0].Span}, nil)
+		_, err := recipe.Locate(ctx, r.Bench, adapters.Navigate, "textDocument/definition",
+			graph.Symbol{Path: src.Path, NameSpan: uses[0].Span}, nil)
 		var refused adapters.ServerRefusal
 		if err != nil && !errors.As(err, &refused) {
 			return err
@@ -57,7 +57,7 @@ func (r *renamer) show(ctx context.Context) error {
 // assembly. What stands at package level can be followed by syntax alone; a
 // field or method cannot, since that takes types, and is reported.
 func (r *renamer) unbuilt(ctx context.Context) error {
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil
 	}
 	holders, err := r.goHolders(ctx)
@@ -65,24 +65,24 @@ func (r *renamer) unbuilt(ctx context.Context) error {
 		return err
 	}
 	for _, src := range holders {
-		if src.built || len(r.edits.Of(src.path)) > 0 || !r.knows(src) {
+		if src.built || len(r.Edits.Of(src.Path)) > 0 || !r.knows(src) {
 			continue
 		}
-		if slices.ContainsFunc(r.family, func(m graph.Symbol) bool { return m.Path == src.path }) {
+		if slices.ContainsFunc(r.Members, func(m graph.Symbol) bool { return m.Path == src.Path }) {
 			continue
 		}
 		followed, left := r.followed(src)
 		for _, s := range followed {
-			r.edits.Add(src.path, s, r.in.NewName)
+			r.Edits.Add(src.Path, s, r.In.NewName)
 		}
 		if len(followed) > 0 {
-			r.warn("%s is not part of the build here (%s); %s there was followed by its syntax and not checked",
-				r.relative(src.path), condition(src), r.sym.Name)
+			r.Warn("%s is not part of the build here (%s); %s there was followed by its syntax and not checked",
+				recipe.Relative(r.Bench, src.Path), condition(src), r.Symbol.Name)
 		}
 		if len(left) > 0 {
-			at := src.point(left[0].Start)
-			r.warn("%s is not part of the build here (%s) and may use %s (line %d); look at it by hand",
-				r.relative(src.path), condition(src), r.sym.Name, at.Line)
+			at := src.File.PointOf(left[0].Start)
+			r.Warn("%s is not part of the build here (%s) and may use %s (line %d); look at it by hand",
+				recipe.Relative(r.Bench, src.Path), condition(src), r.Symbol.Name, at.Line)
 		}
 	}
 	return r.assembly(ctx)
@@ -90,8 +90,8 @@ func (r *renamer) unbuilt(ctx context.Context) error {
 
 // condition says why a file is left out.
 func condition(src *source) string {
-	if src.tree.Constraint != "" {
-		return "//go:build " + src.tree.Constraint
+	if src.Tree.Constraint != "" {
+		return "//go:build " + src.Tree.Constraint
 	}
 	return "by its name"
 }
@@ -99,12 +99,12 @@ func condition(src *source) string {
 // followed returns the places of a file that are the symbol for sure, and
 // those that may be.
 func (r *renamer) followed(src *source) (sure, unsure []graph.Span) {
-	home := r.isHome(src) && !standsAlone(src.tree) && (src.tree.Package == r.pkg || r.pkg == "")
+	home := r.isHome(src) && !standsAlone(src.Tree) && (src.Tree.Package == r.pkg || r.pkg == "")
 	quals := r.qualifiers(src)
 	dotted := slices.Contains(quals, ".")
-	for _, id := range src.tree.Named(r.sym.Name) {
-		before := prevToken(src.content, id.Span.Start)
-		if r.sym.Container != "" {
+	for _, id := range src.Tree.Named(r.Symbol.Name) {
+		before := prevToken(src.Content, id.Span.Start)
+		if r.Symbol.Container != "" {
 			if before == "." || declares(src, id.Span, func(s graph.Symbol) bool { return s.Container != "" }) {
 				unsure = append(unsure, id.Span)
 			}
@@ -112,7 +112,7 @@ func (r *renamer) followed(src *source) (sure, unsure []graph.Span) {
 		}
 		switch {
 		case before == ".":
-			_, chain, _ := qualifier(src.content, id.Span.Start)
+			_, chain, _ := qualifier(src.Content, id.Span.Start)
 			if len(chain) == 1 && slices.Contains(quals, chain[0]) {
 				sure = append(sure, id.Span)
 			}
@@ -121,7 +121,7 @@ func (r *renamer) followed(src *source) (sure, unsure []graph.Span) {
 			sure = append(sure, id.Span)
 		case declares(src, id.Span, func(graph.Symbol) bool { return true }):
 			// A local or a member of the same name.
-		case shadowed(src, r.sym.Name, id.Span.Start) || nextToken(src.content, id.Span.End) == ":":
+		case shadowed(src, r.Symbol.Name, id.Span.Start) || nextToken(src.Content, id.Span.End) == ":":
 			unsure = append(unsure, id.Span)
 		default:
 			sure = append(sure, id.Span)
@@ -132,13 +132,13 @@ func (r *renamer) followed(src *source) (sure, unsure []graph.Span) {
 
 // declares reports whether a declaration of the wanted kind has its name at a span.
 func declares(src *source, at graph.Span, want func(graph.Symbol) bool) bool {
-	return slices.ContainsFunc(src.tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == at && want(s) })
+	return slices.ContainsFunc(src.Tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == at && want(s) })
 }
 
 // shadowed reports whether the declaration around an offset declares the name anew.
 func shadowed(src *source, name string, at int) bool {
-	owner, ok := src.tree.Enclosing(at)
-	return ok && slices.ContainsFunc(src.tree.Symbols, func(s graph.Symbol) bool {
+	owner, ok := src.Tree.Enclosing(at)
+	return ok && slices.ContainsFunc(src.Tree.Symbols, func(s graph.Symbol) bool {
 		return s.Local && s.Name == name && owner.Whole.Contains(s.NameSpan.Start)
 	})
 }
@@ -163,20 +163,20 @@ func nextToken(content []byte, at int) string {
 // assembly follows a function or variable into the assembly of its package,
 // where its name stands behind a middle dot.
 func (r *renamer) assembly(ctx context.Context) error {
-	if r.sym.Container != "" {
+	if r.Symbol.Container != "" {
 		return nil
 	}
-	for _, path := range r.holders {
-		if filepath.Ext(path) != ".s" || filepath.Dir(path) != filepath.Dir(r.sym.Path) {
+	for _, path := range r.Holders {
+		if filepath.Ext(path) != ".s" || filepath.Dir(path) != filepath.Dir(r.Symbol.Path) {
 			continue
 		}
-		content, _, err := r.b.Snapshot().Read(ctx, path)
+		content, _, err := r.Bench.Snapshot().Read(ctx, path)
 		if err != nil {
 			return err
 		}
-		for _, at := range text.Words(content, r.sym.Name) {
+		for _, at := range text.Words(content, r.Symbol.Name) {
 			if bytes.HasSuffix(content[:at], []byte("·")) {
-				r.edits.Add(path, graph.Span{Start: at, End: at + len(r.sym.Name)}, r.in.NewName)
+				r.Edits.Add(path, graph.Span{Start: at, End: at + len(r.Symbol.Name)}, r.In.NewName)
 			}
 		}
 	}

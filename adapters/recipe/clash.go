@@ -276,7 +276,7 @@ func (c *clash) captured(ctx context.Context, path string) error {
 		if !p.bare(at.Start) || string(p.content[at.Start:at.End]) != c.Symbol.Name || declaredAt(p.tree, at) {
 			continue
 		}
-		if _, inText := p.tree.TokenAt(at.Start); inText || inImport(p.tree, at.Start) || p.key(syntax.Ident{Name: c.Symbol.Name, Span: at}) {
+		if _, inText := p.tree.TokenAt(at.Start); inText || InImport(p.tree, at.Start) || p.key(syntax.Ident{Name: c.Symbol.Name, Span: at}) {
 			continue
 		}
 		if b, ok := nearestBinding(at.Start, others, ours); ok && !b.own && !b.tied {
@@ -284,7 +284,7 @@ func (c *clash) captured(ctx context.Context, path string) error {
 		}
 	}
 	for _, id := range p.tree.Named(c.NewName) {
-		if !p.bare(id.Span.Start) || declaredAt(p.tree, id.Span) || inImport(p.tree, id.Span.Start) || p.key(id) {
+		if !p.bare(id.Span.Start) || declaredAt(p.tree, id.Span) || InImport(p.tree, id.Span.Start) || p.key(id) {
 			continue
 		}
 		if b, ok := nearestBinding(id.Span.Start, others, ours); ok && b.own {
@@ -312,7 +312,8 @@ func declaredAt(t *syntax.Tree, at graph.Span) bool {
 	return slices.ContainsFunc(t.Symbols, func(s graph.Symbol) bool { return s.NameSpan == at })
 }
 
-func inImport(t *syntax.Tree, at int) bool {
+// InImport reports whether an offset lies in an import statement.
+func InImport(t *syntax.Tree, at int) bool {
 	return slices.ContainsFunc(t.Imports, func(im syntax.Import) bool { return im.Span.Start <= at && at < im.Span.End })
 }
 
@@ -385,7 +386,7 @@ func (c *clash) others(p *page) []binding {
 			continue // it is never seen without a qualifier
 		case member && isMember(s.Kind):
 			o.region = owner.Decl
-		case inImport(p.tree, s.NameSpan.Start):
+		case InImport(p.tree, s.NameSpan.Start):
 		case s.Local:
 			o.region = c.rules.region(p, s)
 		default:
@@ -395,7 +396,7 @@ func (c *clash) others(p *page) []binding {
 	}
 	if c.rules.Imports {
 		for _, id := range p.tree.Named(c.NewName) {
-			if inImport(p.tree, id.Span.Start) && !declaredAt(p.tree, id.Span) && p.binds(id, c.rules.Roots) {
+			if InImport(p.tree, id.Span.Start) && !declaredAt(p.tree, id.Span) && p.binds(id, c.rules.Roots) {
 				module := graph.Symbol{Name: id.Name, Kind: graph.KindModule, NameSpan: id.Span, Path: p.path}
 				out = append(out, binding{region: whole, sym: module})
 			}

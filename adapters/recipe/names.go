@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -70,4 +71,12 @@ func BlockDoc(comment string) string {
 		lines[i] = l
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// Listed joins up to n words and says how many more there are.
+func Listed(words []string, n int) string {
+	if len(words) <= n {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(words[:n], ", ") + " and " + strconv.Itoa(len(words)-n) + " more"
 }

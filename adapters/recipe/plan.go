@@ -22,6 +22,8 @@ type Plan struct {
 	Moves    []change.Op // files that follow
 	Holders  []string    // files of the project that hold the name
 	Warnings []string
+	// Foreign reports whether a file is read and not parsed; nil parses all.
+	Foreign func(path string) bool
 
 	sources map[string]*Source
 }
@@ -30,8 +32,8 @@ type Plan struct {
 type Source struct {
 	Path    string
 	Content []byte
-	Tree    *syntax.Tree
-	File    *text.File // the content by lines
+	Tree    *syntax.Tree // nil of a foreign file
+	File    *text.File   // the content by lines
 }
 
 // Source reads and parses a file once.
@@ -43,11 +45,12 @@ func (p *Plan) Source(ctx context.Context, path string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := p.Bench.Tree(ctx, path)
-	if err != nil {
-		return nil, err
+	s := &Source{Path: path, Content: content, File: text.NewFile(content)}
+	if p.Foreign == nil || !p.Foreign(path) {
+		if s.Tree, err = p.Bench.Tree(ctx, path); err != nil {
+			return nil, err
+		}
 	}
-	s := &Source{Path: path, Content: content, Tree: t, File: text.NewFile(content)}
 	if p.sources == nil {
 		p.sources = map[string]*Source{}
 	}
