@@ -75,28 +75,9 @@ func (r *renamer) clashes(ctx context.Context) error {
 }
 
 // together reports whether another declaration stands where the symbol does:
-// in one module, in one type or trait, or in an impl block for the same type.
+// in one module, in one type or trait, or in impl blocks for the same.
 func (r *renamer) together(s graph.Symbol) bool {
-	mine, theirs := r.sym.Container, s.Container
-	if mine == theirs {
-		return mine != "" || s.Path == r.sym.Path || moduleOf(s) == moduleOf(r.sym)
-	}
-	mine, theirs = implemented(mine), implemented(theirs)
-	return mine == theirs && !strings.Contains(s.Container, " as ") && !strings.Contains(r.sym.Container, " as ")
-}
-
-// moduleOf returns the qualified name of what a symbol stands in.
-func moduleOf(s graph.Symbol) string {
-	return strings.TrimSuffix(strings.TrimSuffix(s.Qualified, s.Name), "::")
-}
-
-// implemented returns the type of an impl block, or the container as it is.
-func implemented(container string) string {
-	kind, _, ok := strings.Cut(container, " as ")
-	if !ok {
-		return container
-	}
-	return strings.TrimPrefix(kind, "<")
+	return around(r.sym) == around(s)
 }
 
 func conditional(s graph.Symbol) bool {
@@ -162,8 +143,9 @@ func (r *renamer) hidden(src *file, offset, mine int) error {
 		return nil
 	}
 	for _, s := range src.tree.Symbols {
-		if !s.Local || s.Name != r.in.NewName || s.Kind == graph.KindNamespace || !owner.Decl.Contains(s.NameSpan.Start) || spaces(s, r.apostrophe(src, s))&mine == 0 {
-			continue
+		if !s.Local || s.Name != r.in.NewName || s.Kind == graph.KindNamespace || !owner.Decl.Contains(s.NameSpan.Start) || spaces(s, r.apostrophe(src, s))&mine == 0 ||
+			s.NameSpan.Start > offset && mine != types {
+			continue // a let counts from its end on
 		}
 		return r.conflict(src, s.NameSpan, "%s is a %s in %s, where %s is used", s.Name, s.Kind, owner.Qualified, r.sym.Name)
 	}

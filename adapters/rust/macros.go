@@ -149,14 +149,15 @@ func fits(sym graph.Symbol, content []byte, span graph.Span) bool {
 	bang := bytes.HasPrefix(after, []byte("!")) && !bytes.HasPrefix(after, []byte("!="))
 	switch sym.Kind {
 	case graph.KindMethod:
-		return dotted || path
+		return dotted || path || bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("fn"))
 	case graph.KindField:
 		return dotted && !called(after) || !path && !dotted && named(after)
 	case graph.KindFunction:
 		if strings.HasPrefix(sym.Signature, "macro_rules!") {
 			return bang
 		}
-		return !dotted && !bang && (sym.Container == "" || path)
+		declared := bytes.HasSuffix(bytes.TrimRight(before, " "), []byte("fn"))
+		return !dotted && !bang && (sym.Container == "" || path || declared || topLevel(sym))
 	case graph.KindEnumMem:
 		return path
 	}
@@ -172,7 +173,7 @@ func homonyms(ctx context.Context, b adapters.Bench, sym graph.Symbol) (int, err
 	}
 	n := 0
 	for _, s := range same {
-		if s.ID != sym.ID && !s.Local && s.Language == sym.Language && sort(s.Kind) == sort(sym.Kind) && !kin(s, sym) {
+		if s.Qualified != sym.Qualified && !s.Local && s.Language == sym.Language && sort(s.Kind) == sort(sym.Kind) && !kin(s, sym) {
 			n++
 		}
 	}
@@ -188,14 +189,19 @@ func kin(a, b graph.Symbol) bool {
 // traitOf returns the last name of the trait that declares a member, or that
 // its impl block implements; empty for other symbols.
 func traitOf(s graph.Symbol) string {
-	if _, after, ok := strings.Cut(s.Container, " as "); ok {
-		return lastName(strings.TrimSuffix(after, ">"))
+	if _, trait, ok := strings.Cut(around(s), " as "); ok {
+		return lastName(strings.TrimSuffix(trait, ">"))
 	}
-	if s.Kind == graph.KindMethod || slices.Contains(s.Modifiers, "abstract") {
+	switch s.Kind {
+	case graph.KindMethod, graph.KindFunction, graph.KindConstant, graph.KindTypeAlias:
 		return lastName(s.Container)
 	}
 	return ""
 }
+
+// around returns the qualified name of what declares a symbol: of a member of
+// an impl block for a trait, "module::<Type as Trait>".
+func around(s graph.Symbol) string { return strings.TrimSuffix(s.Qualified, "::"+s.Name) }
 
 // lastName returns the last part of a path, without type arguments.
 func lastName(path string) string {

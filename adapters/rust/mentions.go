@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/auralsp/aura/adapters/recipe"
@@ -71,9 +72,7 @@ func (r *renamer) follows(ctx context.Context, src *file, m recipe.Mention, refe
 	path := pathBefore(src.content, m.Span.Start)
 	switch {
 	case path != "":
-		// "Type::name": only behind what the symbol stands in.
-		last := lastName(strings.Trim(implemented(r.sym.Container), "<>"))
-		return last == path || last == "" && (path == "crate" || path == "self" || path == "super" || path == lastName(moduleOf(r.sym))) || path == "Self" && r.sym.Container != ""
+		return r.behind(ctx, path) && (refers || r.alone(ctx))
 	case !code && (!r.in.Comments || plainWord(r.sym.Name)):
 		return false
 	case !code:
@@ -82,6 +81,24 @@ func (r *renamer) follows(ctx context.Context, src *file, m recipe.Mention, refe
 		return refers && (r.alone(ctx) || r.inOwnDoc(src, m.Span.Start))
 	}
 	return refers || r.alone(ctx)
+}
+
+// behind reports whether a name after "path::" in a comment is the symbol's:
+// behind what declares it, or, at the top of a module, behind a module or crate.
+func (r *renamer) behind(ctx context.Context, path string) bool {
+	if topLevel(r.sym) || r.sym.Kind == graph.KindModule {
+		module := lastName(around(r.sym))
+		return slices.Contains([]string{"crate", "self", "super", module}, path) || !isUpper(path) && path != "?" && r.alone(ctx)
+	}
+	if path == "Self" {
+		return true
+	}
+	for _, s := range append([]graph.Symbol{r.sym}, r.kin...) {
+		if lastName(s.Container) == path || traitOf(s) == path {
+			return true
+		}
+	}
+	return false
 }
 
 // inOwnDoc reports whether an offset is in the documentation of what the

@@ -22,7 +22,7 @@ func (r *renamer) missed(ctx context.Context) error {
 		return nil
 	}
 	asked := 0
-	var unsure []string
+	var certain, unsure, unbuilt, left []string
 	for _, path := range r.holders {
 		src, err := r.source(ctx, path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -46,24 +46,43 @@ func (r *renamer) missed(ctx context.Context) error {
 				if !sure {
 					unsure = append(unsure, r.where(src, id.Span.Start))
 				} else if r.edits.Add(path, id.Span, r.in.NewName) {
-					r.warn("%s is renamed in the body of a macro_rules! as well, where nothing else of the project can be meant (%s)", r.sym.Name, r.where(src, id.Span.Start))
+					certain = append(certain, r.where(src, id.Span.Start))
 				}
 				continue
 			}
 			if asked++; asked > maxAudited {
 				continue
 			}
-			ours, err := r.means(ctx, path, id.Span)
+			meant, err := r.means(ctx, path, id.Span)
 			if err != nil {
 				return err
 			}
-			if ours && !shorthand(src.content, id.Span) {
-				r.edits.Add(path, id.Span, r.in.NewName)
+			if meant == foreign || shorthand(src.content, id.Span) {
+				continue
 			}
+			if meant == unresolved {
+				if sure, err := r.sure(ctx); err != nil {
+					return err
+				} else if !sure || isMember(r.sym) {
+					left = append(left, r.where(src, id.Span.Start))
+					continue
+				}
+				unbuilt = append(unbuilt, r.where(src, id.Span.Start))
+			}
+			r.edits.Add(path, id.Span, r.in.NewName)
 		}
 	}
+	if len(certain) > 0 {
+		r.warn("%s is renamed in bodies of macro_rules! as well, where nothing else of the project can be meant: %s", r.sym.Name, some(certain, 3))
+	}
+	if len(unbuilt) > 0 {
+		r.warn("%s is renamed as well where rust-analyzer knows no meaning, as in code that #[cfg] leaves out; no build here looks at: %s", r.sym.Name, some(unbuilt, 3))
+	}
+	if len(left) > 0 {
+		r.warn("%s is left as it is where rust-analyzer knows no meaning, as in code that #[cfg] leaves out: %s", r.sym.Name, some(left, 3))
+	}
 	if len(unsure) > 0 {
-		r.warn("%s in bodies of macro_rules! may mean %s or another declaration of that name and is left as it is: %s", r.sym.Name, r.sym.Qualified, some(unsure, 5))
+		r.warn("%s in bodies of macro_rules! may mean %s or another declaration of that name and is left as it is: %s", r.sym.Name, r.sym.Qualified, some(unsure, 3))
 	}
 	return nil
 }
@@ -74,23 +93,39 @@ func (r *renamer) sure(ctx context.Context) (bool, error) {
 	return n == 0, err
 }
 
-// means asks the server whether an occurrence of the name is the symbol.
-func (r *renamer) means(ctx context.Context, path string, at graph.Span) (bool, error) {
+// meaning is what an occurrence of the name stands for.
+type meaning uint8
+
+const (
+	foreign    meaning = iota // something else
+	ours                      // the symbol
+	unresolved                // the server does not know
+)
+
+// means asks the server what an occurrence of the name stands for.
+func (r *renamer) means(ctx context.Context, path string, at graph.Span) (meaning, error) {
 	defined, err := definitions(ctx, r.b, path, at)
 	var server adapters.ServerRefusal
 	if errors.As(err, &server) {
-		return false, nil // a file that belongs to no crate
+		return unresolved, nil // a file that belongs to no crate
 	}
 	if err != nil {
-		return false, err
+		return foreign, err
 	}
 	for _, d := range defined {
 		if d.Path == r.sym.Path && d.Span == r.sym.NameSpan {
-			return true, nil
+			return ours, nil
 		}
 	}
-	return false, nil
+	if len(defined) == 0 {
+		return unresolved, nil
+	}
+	return foreign, nil
 }
+
+// isMember reports whether a symbol is named behind a value whose type decides
+// what is meant, so that its name alone tells nothing.
+func isMember(s graph.Symbol) bool { return s.Kind == graph.KindMethod || s.Kind == graph.KindField }
 
 // shorthand reports whether a name stands for a field and its value at once.
 func shorthand(content []byte, at graph.Span) bool {

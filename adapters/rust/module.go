@@ -31,6 +31,7 @@ func (r *renamer) follow(ctx context.Context, set change.Set) (change.Set, error
 	if err != nil {
 		return set, r.explain(err)
 	}
+	r.module = [2]string{module.Name, name}
 	if next, err = r.split(ctx, next); err != nil {
 		return set, err
 	}

@@ -26,8 +26,11 @@ type renamer struct {
 	b        adapters.Bench
 	srv      adapters.Server
 	in       adapters.Rename
-	sym      graph.Symbol
-	lifetime bool // of sym: the server wants its name with the apostrophe
+	sym      graph.Symbol   // where the server is asked
+	twins    []graph.Symbol // declarations of the same qualified name
+	kin      []graph.Symbol // members of the same trait and of its implementations
+	module   [2]string      // name of the module whose file follows, and what it becomes
+	lifetime bool           // of sym: the server wants its name with the apostrophe
 	edits    *recipe.Edits
 	moves    []change.Op // files that follow the name of a module
 	sources  map[string]*file
@@ -71,12 +74,25 @@ func (r *renamer) prepare(ctx context.Context) error {
 	r.lifetime = r.sym.Kind == graph.KindTypeParam && at > 0 && src.content[at-1] == '\''
 	if r.lifetime {
 		r.in.NewName = strings.TrimPrefix(r.in.NewName, "'")
+		r.declaredAt = len("'") // the server replaces that, too
 	}
 	if r.sym.Local {
 		r.holders = []string{r.sym.Path}
 		return nil
 	}
-	r.holders, err = holders(ctx, r.b, strings.TrimPrefix(r.sym.Name, "r#"))
+	if r.holders, err = holders(ctx, r.b, strings.TrimPrefix(r.sym.Name, "r#")); err != nil {
+		return err
+	}
+	same, err := r.b.Graph().ByName(ctx, r.sym.Name)
+	for _, s := range same {
+		switch {
+		case s.Local || s.Language != r.sym.Language || spotOf(s) == spotOf(r.sym):
+		case s.Project == r.sym.Project && s.Qualified == r.sym.Qualified && s.Kind == r.sym.Kind:
+			r.twins = append(r.twins, s)
+		case kin(s, r.sym):
+			r.kin = append(r.kin, s)
+		}
+	}
 	return err
 }
 
@@ -122,7 +138,8 @@ func programRoot(path string) bool {
 // outsiders refuses a member by which a type implements a trait that is
 // declared outside the workspace.
 func (r *renamer) outsiders(ctx context.Context) error {
-	if !strings.Contains(r.sym.Container, " as ") || r.sym.Local {
+	kind, trait, ok := strings.Cut(around(r.sym), " as ")
+	if !ok || r.sym.Local {
 		return nil
 	}
 	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, protocol.MethodTextDocumentDeclaration, r.sym, nil)
@@ -131,9 +148,8 @@ func (r *renamer) outsiders(ctx context.Context) error {
 	}
 	for _, p := range list {
 		if !recipe.Inside(r.b.Root(), p.Path) {
-			kind, trait, _ := strings.Cut(strings.Trim(r.sym.Container, "<>"), " as ")
-			return refuse(adapters.OutsideWorkspace, "%s implements %s by %s, and that trait is declared outside this workspace (%s); it cannot have another name here",
-				kind[strings.LastIndexByte(kind, '<')+1:], trait, r.sym.Name, p.Path)
+			return refuse(adapters.OutsideWorkspace, "%s implements %s by %s, and that trait is declared outside this workspace; it cannot have another name here",
+				kind[strings.LastIndexByte(kind, '<')+1:], strings.TrimSuffix(trait, ">"), r.sym.Name)
 		}
 	}
 	return nil
@@ -146,6 +162,15 @@ func (r *renamer) ask(ctx context.Context) error {
 		name = "'" + name
 	}
 	set, err := recipe.Rename(ctx, r.srv, r.sym, name)
+	for _, twin := range r.twins {
+		if err == nil || !unknown(err) {
+			break
+		}
+		// The one that was chosen is left out of the build here; this one is in it.
+		if set, err = recipe.Rename(ctx, r.srv, twin, name); err == nil {
+			r.sym = twin
+		}
+	}
 	if err != nil {
 		return r.explain(err)
 	}
@@ -155,7 +180,50 @@ func (r *renamer) ask(ctx context.Context) error {
 	if r.edits, err = recipe.NewEdits(set, r.read(ctx)); err != nil {
 		return err
 	}
-	return r.apart(ctx)
+	if err := r.apart(ctx); err != nil {
+		return err
+	}
+	return r.others(ctx)
+}
+
+// unknown reports whether the server knows no symbol where it was asked.
+func unknown(err error) bool {
+	var server adapters.ServerRefusal
+	if !errors.As(err, &server) {
+		return errors.Is(err, recipe.ErrNoRename)
+	}
+	code, message := server.Refusal()
+	return code == invalidParams && strings.Contains(strings.ToLower(message), "no references found")
+}
+
+// others renames the declarations of the same name in the same place of which
+// #[cfg] lets one be built at a time: those that the server does not know.
+func (r *renamer) others(ctx context.Context) error {
+	for _, twin := range append([]graph.Symbol{r.in.Symbol}, r.twins...) {
+		if spotOf(twin) == spotOf(r.sym) || r.edits.Covers(twin.Path, twin.NameSpan) {
+			continue
+		}
+		pos, err := r.srv.Position(ctx, twin.Path, twin.NameSpan.Start)
+		if err != nil {
+			return err
+		}
+		var prepared protocol.PrepareRenameResult
+		err = r.srv.Call(ctx, protocol.MethodTextDocumentPrepareRename, &protocol.PrepareRenameParams{TextDocumentPositionParams: pos}, &prepared)
+		switch {
+		case err != nil && unknown(err), err == nil && prepared == nil:
+		case err != nil:
+			return r.explain(err)
+		default:
+			continue // another symbol, of an impl block for other type arguments
+		}
+		src, err := r.source(ctx, twin.Path)
+		if err != nil {
+			return err
+		}
+		r.edits.Add(twin.Path, twin.NameSpan, r.in.NewName)
+		r.warn("%s is declared at %s as well, in code that #[cfg] leaves out here; it is renamed with it, and no build here looks at that", r.sym.Name, r.where(src, twin.NameSpan.Start))
+	}
+	return nil
 }
 
 // apart rewrites the edits by which the server writes a field and its value
@@ -259,7 +327,7 @@ func (r *renamer) audit(ctx context.Context) error {
 			was := strings.TrimPrefix(strings.TrimPrefix(string(src.content[e.Start:e.End]), "'"), "r#")
 			now := strings.TrimPrefix(strings.TrimPrefix(e.New, "'"), "r#")
 			switch {
-			case was == old && now == name:
+			case was == old && now == name, was != "" && was == r.module[0] && now == r.module[1]:
 			case was == "" && now == old+": ", was == old && now == name+": "+old, was == old && now == name+": r#"+old:
 			case strings.ReplaceAll(was, " ", "") == old+":"+old, strings.ReplaceAll(now, " ", "") == name, strings.HasPrefix(was, old) || strings.HasSuffix(was, old):
 				// "x: x" becomes "x" where the new name is that of the field.

@@ -24,6 +24,8 @@ const (
 type Budget struct {
 	Time  time.Duration // from when the planned text is sent (3 s)
 	Files int           // (64)
+	// Moves says that files move, too, and are shown where they are now.
+	Moves bool
 	// Yield ends the turn when another interactive request arrives.
 	Yield bool
 }
@@ -78,6 +80,9 @@ func (l *Lease) Turn(ctx context.Context, b Budget, planned map[string][]byte, f
 			return err
 		}
 		sent, err := l.queued(ctx, r, true, func() (bool, error) {
+			if b.Moves && ask(g, adapters.Driver.Overlay) == adapters.Edits {
+				return false, skipped("%s cannot be shown that a file moves", l.i.engine.ID)
+			}
 			if err := l.fits(ctx, g, planned); err != nil {
 				return false, err
 			}

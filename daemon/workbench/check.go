@@ -59,12 +59,13 @@ func (b *Bench) Check(ctx context.Context, files []change.File, r Renaming) (Che
 		c.paths = append(c.paths, f.Path)
 	}
 	slices.Sort(c.paths)
+	moves := slices.ContainsFunc(files, func(f change.File) bool { return f.Kind == change.Rename })
 	before, err := c.before(ctx)
 	if err != nil {
 		return Checked{}, err
 	}
 	var out Checked
-	err = l.Turn(ctx, supervise.Budget{}, c.planned, func(t *supervise.Turn) error {
+	err = l.Turn(ctx, supervise.Budget{Moves: moves}, c.planned, func(t *supervise.Turn) error {
 		return c.after(ctx, t, before, &out)
 	})
 	var skipped *supervise.SkippedError
