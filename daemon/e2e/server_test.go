@@ -96,23 +96,41 @@ func TestP01_ServerCannotRun(t *testing.T) {
 	}
 }
 
-// TestP10_ServerKilled kills the server between two questions.
+// slack is for noticing a death and starting a process.
+const slack = time.Second
+
+// TestP10_ServerKilled kills the server between two questions: the next answer
+// is right, and comes within the time that the first one took.
 func TestP10_ServerKilled(t *testing.T) {
+	// Other tests may take the machine away once, but hardly three times.
+	for try := 1; ; try++ {
+		cold, killed := coldAndKilled(t)
+		t.Logf("%v cold, %v after the kill", cold, killed)
+		if killed <= cold+slack {
+			return
+		}
+		if try == 3 {
+			t.Fatalf("the answer after the kill took %v; cold it took %v", killed, cold)
+		}
+	}
+}
+
+func coldAndKilled(t *testing.T) (cold, killed time.Duration) {
+	t.Helper()
 	dir := module(t, cobra)
 	w := newWorld(t, dir)
 	var before, after api.Places
 	start := time.Now()
 	w.must(t, "aura_references", map[string]any{"symbolName": "Command", "symbolKind": "type", "limit": all}, &before)
-	cold := time.Since(start)
+	cold = time.Since(start)
 	w.kill(t, w.serverPID(t))
 	start = time.Now()
 	w.must(t, "aura_references", map[string]any{"symbolName": "Command", "symbolKind": "type", "limit": all}, &after)
-	if took := time.Since(start); took > 2*cold+2*time.Second {
-		t.Errorf("the answer after the kill took %v; cold it took %v", took, cold)
-	}
+	killed = time.Since(start)
 	if before.Total == 0 || after.Total != before.Total || !after.Complete {
 		t.Errorf("%d places before the kill, %d after it (complete: %v)", before.Total, after.Total, after.Complete)
 	}
+	return cold, killed
 }
 
 // TestP06_ServerStopped stops the server with a signal: it reads nothing and

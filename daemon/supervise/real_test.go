@@ -90,26 +90,43 @@ func wantOrders(t *testing.T, l *Lease, r *rig) {
 	}
 }
 
+// slack is for noticing a death and starting a process.
+const slack = time.Second
+
 func TestReal_P03_KilledServerAnswersWithinItsColdTime(t *testing.T) {
+	// Other tests may take the machine away once, but hardly three times.
+	for try := 1; ; try++ {
+		cold, killed := coldAndKilled(t)
+		if killed <= cold+slack {
+			return
+		}
+		if try == 3 {
+			t.Fatalf("the answer took %v after a kill; cold it took %v", killed, cold)
+		}
+	}
+}
+
+// coldAndKilled times the first answer of a server and, after a kill, that of
+// the next.
+func coldAndKilled(t *testing.T) (coldTime, took time.Duration) {
+	t.Helper()
 	r := newRealRig(t)
 	cold := time.Now()
 	l := r.realLease("one")
 	wantOrders(t, l, r)
-	coldTime := time.Since(cold)
+	coldTime = time.Since(cold)
 	warm := time.Now()
 	wantOrders(t, l, r)
 	t.Logf("cold %v, warm %v", coldTime, time.Since(warm))
 	r.kill()
 	killed := time.Now()
 	wantOrders(t, l, r)
-	took := time.Since(killed)
+	took = time.Since(killed)
 	t.Logf("after SIGKILL %v", took)
-	if took > 3*coldTime+2*time.Second { // the machine may be busy with other tests
-		t.Errorf("the answer took %v after a kill; cold it took %v", took, coldTime)
-	}
 	if s := r.only(); s.Starts != 2 || s.Crashes != 1 || !strings.HasPrefix(s.Version, "v0.") || len(s.Version) > 20 {
 		t.Errorf("status %+v", s)
 	}
+	return coldTime, took
 }
 
 func TestReal_P16_StoppedServer(t *testing.T) {
