@@ -64,6 +64,9 @@ func (a *Adapter) callers(ctx context.Context, b adapters.Bench, t adapters.Targ
 		}
 		level = next
 	}
+	if len(found.Hits) == 0 {
+		return found, blind(ctx, b, t.Symbol)
+	}
 	return found, nil
 }
 

@@ -188,16 +188,16 @@ func (s *source) whole(m recipe.Mention) bool {
 	return !bytes.ContainsAny(t, " \n") && (m.Span.End >= m.Token.Span.End-3 || bytes.HasPrefix(s.content[m.Span.End:], []byte(".")))
 }
 
-// untyped returns the places of a file where a member's name follows a dot and
-// pyright does not know of what.
+// untyped returns the places of a file that have the name and of which pyright
+// knows nothing: attributes of values without a type, code that does not parse.
 func (r *renamer) untyped(ctx context.Context, src *source, limit int) ([]string, error) {
-	if !isMember(r.sym) {
+	if r.sym.Local || len(r.pytest) > 0 {
 		return nil, nil
 	}
 	var out []string
 	for _, id := range src.tree.Named(r.sym.Name) {
-		before := bytes.TrimRight(src.content[:id.Span.Start], " \t\r\n")
-		if !bytes.HasSuffix(before, []byte(".")) || r.edits.Covers(src.path, id.Span) {
+		if r.edits.Covers(src.path, id.Span) || src.bare(id.Span.Start) == isMember(r.sym) || src.argument(id.Span) ||
+			slices.ContainsFunc(src.tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == id.Span }) {
 			continue
 		}
 		if limit--; limit < 0 {

@@ -29,7 +29,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 		References:      server("pyright, shown every file that holds the name", whole(adapters.Navigate, recipe.References(usage))),
 		Implementations: joined(recipe.ImplementationsBySyntax),
 		Derived:         joined(recipe.DerivedBySyntax),
-		Supertypes:      joined(recipe.SupertypesBySyntax),
+		Supertypes:      joined(supertypes),
 		Callers:         server("pyright, shown every file that holds the name", callable(a.callers)),
 		Callees:         server("pyright", callable(recipe.Callees)),
 		Rename:          adapters.Cell[adapters.Rename]{How: adapters.ByServer, Note: "pyright, completed by Aura: overrides, strings, clashes", Plan: a.rename},
@@ -76,8 +76,61 @@ func whole(role adapters.Role, run recipe.Question) recipe.Question {
 		if _, err := show(ctx, b, srv, t.Symbol); err != nil {
 			return adapters.Found{}, err
 		}
-		return run(ctx, b, t)
+		found, err := run(ctx, b, t)
+		if err == nil && len(found.Hits) == 0 {
+			err = blind(ctx, b, t.Symbol)
+		}
+		return found, err
 	}
+}
+
+// blind marks an empty answer as incomplete where pyright does not even see
+// the declaration: in code that it takes for unreachable.
+func blind(ctx context.Context, b adapters.Bench, sym graph.Symbol) error {
+	list, err := recipe.Locate(ctx, b, lookup, "textDocument/definition", sym, nil)
+	if err == nil && len(list) == 0 {
+		b.Incomplete("pyright takes the code of " + sym.Name + " in " + recipe.Relative(b, sym.Path) + " for unreachable, as that of another system is, and says nothing of it")
+	}
+	return err
+}
+
+// supertypes answers with the bases of a class, and says which nobody finds.
+func supertypes(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+	found, err := recipe.SupertypesBySyntax(ctx, b, t)
+	if err != nil {
+		return found, err
+	}
+	for _, base := range t.Symbol.Bases {
+		names := graph.BaseNames(base)
+		known := slices.ContainsFunc(found.Hits, func(h adapters.Hit) bool {
+			return h.Symbol == nil || h.Source == "text" || slices.Contains(names, h.Symbol.Name)
+		})
+		if len(names) > 0 && !known {
+			list, err := recipe.Locate(ctx, b, lookup, "textDocument/definition", baseAt(ctx, b, t.Symbol, names[0]), nil)
+			if err != nil {
+				return found, err
+			}
+			if len(list) == 0 {
+				b.Incomplete("the base " + base + " of " + t.Symbol.Name + " cannot be found: its module is not installed in the Python environment that is used, or made at run time")
+			}
+		}
+	}
+	return found, nil
+}
+
+// baseAt is a symbol at the place where the head of a class names a base.
+func baseAt(ctx context.Context, b adapters.Bench, class graph.Symbol, name string) graph.Symbol {
+	tree, err := b.Tree(ctx, class.Path)
+	if err != nil {
+		return class
+	}
+	for _, id := range tree.Named(name) {
+		if id.Span.Start >= class.NameSpan.End && (class.Body.Start == 0 || id.Span.End <= class.Body.Start) {
+			class.NameSpan = id.Span
+			return class
+		}
+	}
+	return class
 }
 
 // show opens the files that may refer to a symbol.
