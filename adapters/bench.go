@@ -33,6 +33,16 @@ type Bench interface {
 	With(change.Set) (Bench, error)
 }
 
+// Trial is found by assertion on a Bench that can show a change to a server
+// before anything is written.
+type Trial interface {
+	// Try returns the errors that a change would bring into the files that it
+	// changes and those of also. With oldName read as newName, errors that only
+	// say the one for the other are the same. ok is false when no server could be
+	// shown the change.
+	Try(ctx context.Context, set change.Set, also []string, oldName, newName string) (found []Problem, ok bool, err error)
+}
+
 // Server is a leased language server.
 type Server interface {
 	Engine() string

@@ -49,7 +49,7 @@ func refuse(reason adapters.Reason, format string, args ...any) error {
 func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rename) (adapters.Draft, error) {
 	r := &renamer{a: a, b: b, in: in, sym: in.Symbol, sources: map[string]*page{}}
 	for _, step := range []func(context.Context) error{
-		r.allowed, r.show, r.relatives, r.ask, r.audit, r.clash, r.backing, r.file, r.mentions, r.leftovers,
+		r.allowed, r.show, r.relatives, r.ask, r.lookalikes, r.audit, r.clash, r.backing, r.file, r.mentions, r.leftovers,
 	} {
 		if err := step(ctx); err != nil {
 			return adapters.Draft{}, err
@@ -187,7 +187,7 @@ func (r *renamer) ask(ctx context.Context) error {
 			return r.explain(err)
 		}
 		first = false
-		more, err := r.join(ctx, at, set)
+		more, err := r.join(ctx, r.edits, at, set)
 		if err != nil {
 			return err
 		}
@@ -196,9 +196,9 @@ func (r *renamer) ask(ctx context.Context) error {
 	return nil
 }
 
-// join adds the edits of one answer, and returns where the symbol is exported
-// on under its old name.
-func (r *renamer) join(ctx context.Context, asked graph.Symbol, set change.Set) (more []graph.Symbol, err error) {
+// join adds the edits of one answer to others, and returns where the symbol is
+// exported on under its old name.
+func (r *renamer) join(ctx context.Context, edits *recipe.Edits, asked graph.Symbol, set change.Set) (more []graph.Symbol, err error) {
 	answer, err := recipe.NewEdits(set, r.read(ctx))
 	if err != nil {
 		return nil, err
@@ -220,10 +220,10 @@ func (r *renamer) join(ctx context.Context, asked graph.Symbol, set change.Set) 
 			case e.New == old+" as "+name && asked.Kind == graph.KindModule && path == asked.Path && span == asked.NameSpan:
 				continue // the export itself, which is renamed already
 			}
-			if r.edits.Add(path, span, e.New) {
+			if edits.Add(path, span, e.New) {
 				continue
 			}
-			if !slices.ContainsFunc(r.edits.Of(path), func(have text.Edit) bool { return have == e }) {
+			if !slices.ContainsFunc(edits.Of(path), func(have text.Edit) bool { return have == e }) {
 				at := text.NewFile(src.content).PointOf(e.Start)
 				return nil, refuse(adapters.NameConflict, "%s means two things at %s:%d:%d that would have to be renamed differently; rename one of them by hand first",
 					old, recipe.Relative(r.b, path), at.Line, at.Column)
@@ -368,10 +368,7 @@ func (r *renamer) backing(ctx context.Context) error {
 
 // draft makes the plan of the edits.
 func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
-	var set change.Set
-	for _, path := range r.edits.Paths() {
-		set = set.Append(change.FromEdits(path, r.parted(path)))
-	}
+	set := r.set(r.edits)
 	offset := r.edits.Moved(r.sym.Path, r.sym.NameSpan.Start)
 	target := r.sym.Path
 	for _, m := range r.moves {
@@ -411,12 +408,20 @@ func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
 	return d, nil
 }
 
-// parted returns the edits of a file with those that put something before the
-// new name as an insertion and a replacement, so that the place of a reference
-// can be followed.
-func (r *renamer) parted(path string) []text.Edit {
+// set returns edits as a change.
+func (r *renamer) set(edits *recipe.Edits) change.Set {
+	var set change.Set
+	for _, path := range edits.Paths() {
+		set = set.Append(change.FromEdits(path, r.parted(edits.Of(path))))
+	}
+	return set
+}
+
+// parted returns edits with those that put something before the new name as an
+// insertion and a replacement, so that the place of a reference can be followed.
+func (r *renamer) parted(edits []text.Edit) []text.Edit {
 	var out []text.Edit
-	for _, e := range r.edits.Of(path) {
+	for _, e := range edits {
 		if before, ok := strings.CutSuffix(e.New, r.in.NewName); ok && strings.HasSuffix(before, " ") && e.Start < e.End {
 			out = append(out, text.Edit{Start: e.Start, End: e.Start, New: before})
 			e.New = r.in.NewName

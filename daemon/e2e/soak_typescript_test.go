@@ -30,7 +30,7 @@ func soakTypeScript(t *testing.T, name string) project {
 	}
 	write(t, filepath.Join(dir, "tsconfig.json"), `{
   "compilerOptions": {
-    "target": "es2022", "module": "nodenext", "moduleResolution": "nodenext", "lib": ["es2022", "dom"],
+    "target": "es2022", "module": "esnext", "moduleResolution": "bundler", "lib": ["es2022", "dom"],
     "strict": true, "noEmit": true, "skipLibCheck": true, "types": []
   },
   "include": ["src"],

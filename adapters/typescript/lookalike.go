@@ -1,0 +1,137 @@
+package typescript
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
+	"github.com/auralsp/aura/graph"
+)
+
+const (
+	maxLookalikes = 12 // members that are tried
+	maxTried      = 12 // files that are looked at besides those that change
+)
+
+// lookalikes completes the family of a member by those that nobody wrote to
+// belong to it: types of the same shape that are used for each other. The
+// server is shown the plan, and when that does not fit, members of the same
+// name are added that make it fit better.
+func (r *renamer) lookalikes(ctx context.Context) error {
+	trial, ok := r.b.(adapters.Trial)
+	if !ok || !isMember(r.sym.Kind) || r.sym.Kind == graph.KindEnumMem || strings.HasPrefix(r.sym.Name, "#") {
+		return nil
+	}
+	candidates, also, err := r.sameName(ctx)
+	if err != nil || len(candidates) == 0 {
+		return err
+	}
+	wrong, ok, err := trial.Try(ctx, r.set(r.edits), also, r.sym.Name, r.in.NewName)
+	if err != nil || !ok || len(wrong) == 0 {
+		return err
+	}
+	slices.SortStableFunc(candidates, func(a, b graph.Symbol) int { return distance(a, wrong) - distance(b, wrong) })
+	edits, members, left := r.edits, r.members, wrong
+	for _, c := range candidates[:min(len(candidates), maxLookalikes)] {
+		if edits.Covers(c.Path, c.NameSpan) {
+			continue
+		}
+		next, err := recipe.NewEdits(edits.Set(), r.read(ctx))
+		if err != nil {
+			return err
+		}
+		set, err := recipe.Rename(ctx, r.srv, c, r.in.NewName)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			continue // it cannot be renamed, so that it does not help
+		}
+		if more, err := r.join(ctx, next, c, set); err != nil || len(more) > 0 {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue
+		}
+		now, ok, err := trial.Try(ctx, r.set(next), also, r.sym.Name, r.in.NewName)
+		if err != nil || !ok {
+			return err
+		}
+		if len(now) >= len(left) {
+			continue
+		}
+		edits, members, left = next, append(slices.Clone(members), c), now
+		if len(left) == 0 {
+			r.warn("%d members named %s fit each other by their shape only and are renamed together", len(members), r.sym.Name)
+			r.edits, r.members = edits, members
+			return nil
+		}
+	}
+	return nil // the check of the plan says what does not fit
+}
+
+// distance orders members by how near they are to what is wrong.
+func distance(s graph.Symbol, wrong []adapters.Problem) int {
+	best := 1 << 20
+	for _, p := range wrong {
+		if p.Path == s.Path {
+			return 0
+		}
+		rel, err := filepath.Rel(filepath.Dir(p.Path), s.Path)
+		if err == nil {
+			best = min(best, 1+strings.Count(rel, string(filepath.Separator)))
+		}
+	}
+	return best
+}
+
+// sameName returns the members of the symbol's name that the plan leaves alone,
+// and the files that hold the name.
+func (r *renamer) sameName(ctx context.Context) (out []graph.Symbol, files []string, err error) {
+	holders, err := r.b.Snapshot().Grep(ctx, r.sym.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	near(r.sym.Path, holders)
+	for _, path := range holders {
+		if !source(path) || isDeclaration(path) || installed(path) || !within(r.b.Project(), path) {
+			continue
+		}
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(files) < maxTried {
+			files = append(files, path)
+		}
+		for _, id := range src.tree.Named(r.sym.Name) {
+			if !r.edits.Covers(path, id.Span) && src.member(id.Span) {
+				out = append(out, graph.Symbol{Language: r.sym.Language, Name: id.Name, Kind: graph.KindProperty, Path: path, NameSpan: id.Span})
+			}
+		}
+	}
+	return out, files, nil
+}
+
+// member reports whether a name gives a member to something: a declaration in
+// a class or an interface, the key of an object, or an assignment.
+func (p *page) member(at graph.Span) bool {
+	if s, ok := p.tree.Declared(at.Start); ok {
+		return isMember(s.Kind)
+	}
+	before, after := p.content[:at.Start], p.content[at.End:]
+	if at.Start > 0 && before[at.Start-1] == '.' {
+		return assigned(after) && firstByte(after) == '='
+	}
+	switch lastToken(p.content, at.Start) {
+	case "{", ",":
+		switch firstByte(after) {
+		case ':', ',', '}', '(':
+			return !passedOn(p.content, at.Start)
+		}
+	}
+	return false
+}
