@@ -40,8 +40,7 @@ var layers = map[string]pkg{
 
 	"lspclient": {2, "lspclient/wire *", "one connection to one server; must not know which, nor processes"},
 
-	"graph/index":  {2, "graph graph/record graph/syntax", "names and symbols of a workspace in memory, until the store holds them"},
-	"graph/ingest": {2, "graph graph/store graph/syntax", "dirty files to store; facts come through its own interface"},
+	"graph/index":  {2, "graph graph/record graph/syntax", "symbols of a workspace in memory, found by name, id and base"},
 	"daemon/view":  {2, "graph/watch *", "the current text; must not know servers"},
 	"adapters":     {2, "graph graph/syntax *", "the interfaces of a language; must not know the daemon"},
 	"daemon/mcp":   {2, "daemon/api daemon/api/schema daemon/client", "runs in auractl's process; must not know servers"},
@@ -49,6 +48,7 @@ var layers = map[string]pkg{
 
 	"graph/syntax/syntaxtest": {2, "graph graph/syntax *", "goldens of what is extracted from a file; for tests of languages"},
 
+	"graph/ingest":      {3, "graph graph/index graph/record graph/store graph/syntax", "dirty files to index and store; which ones, its caller tells"},
 	"lspclient/lsptest": {3, "lspclient lspclient/wire *", "the scriptable fake server; for tests of everything above"},
 	"adapters/recipe":   {3, "adapters graph graph/syntax *", "algorithms true of several languages"},
 	"daemon/edit":       {3, "daemon/api daemon/view *", "the only writer of user files; must not know servers"},
@@ -59,7 +59,7 @@ var layers = map[string]pkg{
 	"adapters/python":     {4, "adapters adapters/recipe graph graph/syntax *", "one language"},
 	"adapters/typescript": {4, "adapters adapters/recipe graph graph/syntax *", "one language"},
 	"adapters/csharp":     {4, "adapters adapters/recipe graph graph/syntax *", "one language"},
-	"daemon/workbench":    {4, "daemon/api daemon/view daemon/supervise adapters graph graph/syntax graph/index graph/watch lspclient *", "implements adapters.Bench; must not write"},
+	"daemon/workbench":    {4, "daemon/api daemon/view daemon/supervise adapters graph graph/syntax graph/index graph/ingest graph/store graph/watch lspclient *", "implements adapters.Bench; must not write"},
 	"daemon/validate":     {4, "daemon/api daemon/view daemon/supervise adapters lspclient/proc *", "runs a language's checks; must not know language names or edit"},
 	"daemon/proxy":        {4, "daemon/api daemon/view daemon/supervise *", "editors: LSP in, shared server out; refactorings come by dispatch"},
 

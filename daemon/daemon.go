@@ -163,6 +163,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	d.workspaces = &workspaces{
 		watcher: watcher, supervisor: d.supervisor, engine: d.engine,
 		languages: d.languages, log: o.Log, open: map[string]*opening{},
+		cache: filepath.Join(o.Paths.Cache, "index"), build: program(o.Build),
 	}
 	// Workspaces end after the servers that follow their text, and changes in
 	// hand end before both.
@@ -222,6 +223,20 @@ func (d *Daemon) reloads(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// program tells this program from every other one, also from those of the same
+// version that were built on the way.
+func program(build string) string {
+	name, err := os.Executable()
+	if err != nil {
+		return build
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return build
+	}
+	return fmt.Sprintf("%s %d %d", build, info.Size(), info.ModTime().UnixNano())
 }
 
 // shutdown ends what requests use: changes in hand, servers, workspaces.

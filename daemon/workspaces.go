@@ -28,6 +28,8 @@ type workspaces struct {
 	engine     *edit.Engine
 	languages  []adapters.Adapter
 	log        *slog.Logger
+	cache      string // folder of saved indexes
+	build      string // tells this program from others that may read files differently
 
 	mu    sync.Mutex // guards what follows; not held while a workspace opens
 	open  map[string]*opening
@@ -241,6 +243,7 @@ func (w *workspaces) start(ctx context.Context, root string) (*workbench.Workspa
 	}
 	return workbench.Open(ctx, workbench.Options{
 		Root: root, Watcher: w.watcher, Supervisor: w.supervisor, Languages: w.languages, Log: w.log,
+		Cache: w.cache, Build: w.build,
 	})
 }
 

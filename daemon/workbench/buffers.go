@@ -75,8 +75,9 @@ func (w *Workspace) Health() []string {
 	if st.Skipped > 0 {
 		out = append(out, fmt.Sprintf("%d folders of %s are not followed: they cannot be read or are too many", st.Skipped, w.root))
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	if w.store != nil {
+		out = append(out, w.store.Status().Notes...)
+	}
 	if n := len(w.index.Failed()); n > 0 {
 		out = append(out, fmt.Sprintf("%d files of %s could not be indexed", n, w.root))
 	}

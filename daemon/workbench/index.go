@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,13 +12,23 @@ import (
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/graph/index"
+	"github.com/auralsp/aura/graph/ingest"
 	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/graph/watch"
 	"github.com/auralsp/aura/lspclient/text"
 )
 
-// catchUp brings the index up to the snapshot: every file the first time, then
-// those that the view's log names.
-func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
+// catchUp tells the index of what it has to look at to be as new as the
+// snapshot: every file the first time, then those that the view's log names.
+// What is returned is done then.
+func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) (ingest.Mark, error) {
+	if err := w.tell(ctx, snap); err != nil {
+		return ingest.Mark{}, err
+	}
+	return w.ingest.Mark(), nil
+}
+
+func (w *Workspace) tell(ctx context.Context, snap *view.Snapshot) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var paths []string
@@ -33,15 +44,25 @@ func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
 			return err
 		}
 	}
-	all := !w.primed || reset || marked
-	if all {
-		known := w.index.Paths()
+	whole := !w.primed || reset || marked
+	if whole {
 		files, err := snap.Files(ctx)
 		if err != nil {
 			return err
 		}
-		paths = append(files, known...)
+		paths = append(paths, files...)
 	}
+	sources, err := w.sourcesLocked(ctx, snap, paths)
+	if err != nil {
+		return err
+	}
+	w.ingest.Add(sources, whole)
+	w.cursor, w.primed = now, true
+	return nil
+}
+
+// sourcesLocked returns those of the paths that a language reads, with their places.
+func (w *Workspace) sourcesLocked(ctx context.Context, snap *view.Snapshot, paths []string) ([]index.Source, error) {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	sources := make([]index.Source, 0, len(paths))
@@ -52,19 +73,34 @@ func (w *Workspace) catchUp(ctx context.Context, snap *view.Snapshot) error {
 		}
 		place, err := w.placeLocked(ctx, snap, lang, p)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sources = append(sources, index.Source{Path: p, Spec: lang.Syntax(), Place: place})
 	}
-	err := w.index.Refresh(ctx, sources, func(ctx context.Context, path string) ([]byte, index.Hash, error) {
-		d, err := w.view.Read(ctx, path)
-		return d.Content, index.Hash(d.Hash), err
-	})
-	if err != nil {
-		return err
+	return sources, nil
+}
+
+// readText reads a file for the index.
+func (w *Workspace) readText(ctx context.Context, path string) ([]byte, index.Hash, error) {
+	d, err := w.view.Read(ctx, path)
+	return d.Content, index.Hash(d.Hash), err
+}
+
+// looked tells the index what is known of a file without reading it.
+func (w *Workspace) looked(path string) (ingest.Look, bool) {
+	l, ok := w.view.Looked(path)
+	if !ok {
+		return ingest.Look{}, false
 	}
-	w.cursor, w.primed = now, true
-	return nil
+	out := ingest.Look{Hash: index.Hash(l.Hash), Read: l.Hashed}
+	if s := l.Stamp; s != (watch.Stamp{}) {
+		b := make([]byte, 0, 48)
+		for _, n := range [...]uint64{s.ID.Dev, s.ID.Ino, uint64(s.Mode), uint64(s.Size), uint64(s.Mtime), uint64(s.Ctime)} {
+			b = binary.LittleEndian.AppendUint64(b, n)
+		}
+		out.Stamp = string(b)
+	}
+	return out, true
 }
 
 // retainLocked gives up the servers of projects that are no more. One of the

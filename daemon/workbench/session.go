@@ -12,6 +12,7 @@ import (
 	"github.com/auralsp/aura/daemon/supervise"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/graph/ingest"
 	"github.com/auralsp/aura/graph/syntax"
 	"github.com/auralsp/aura/lspclient/change"
 	"github.com/auralsp/aura/lspclient/text"
@@ -32,6 +33,7 @@ type Session struct {
 	ws     *Workspace
 	caller Caller
 	snap   *view.Snapshot
+	mark   ingest.Mark // until then the index is not as new as snap
 
 	mu         sync.Mutex // guards what follows
 	leases     map[string]*lease
@@ -42,18 +44,20 @@ type Session struct {
 	warnings   []string
 }
 
-// Begin brings the index up to what is on disk now and takes a snapshot.
+// Begin takes a snapshot of what is on disk now and has the index catch up with
+// it; the session's Reader waits for that.
 func (w *Workspace) Begin(ctx context.Context, c Caller) (*Session, error) {
 	seq, err := w.view.Barrier(ctx)
 	if err != nil {
 		return nil, err
 	}
 	snap := w.view.Snapshot(seq)
-	if err := w.catchUp(ctx, snap); err != nil {
+	mark, err := w.catchUp(ctx, snap)
+	if err != nil {
 		return nil, err
 	}
 	return &Session{
-		ws: w, caller: c, snap: snap,
+		ws: w, caller: c, snap: snap, mark: mark,
 		leases: map[string]*lease{},
 		trees:  map[string]*syntax.Tree{},
 		files:  map[string]*text.File{},
@@ -152,8 +156,9 @@ func (s *Session) Tree(ctx context.Context, path string) (*syntax.Tree, error) {
 	return t, nil
 }
 
-// Reader answers about the workspace's symbols.
-func (s *Session) Reader() graph.Reader { return s.ws.index }
+// Reader answers about the workspace's symbols, once the index is as new as the
+// session's text.
+func (s *Session) Reader() graph.Reader { return reader{s} }
 
 // Incomplete notes that the answer may lack places, and why.
 func (s *Session) Incomplete(reason string) {

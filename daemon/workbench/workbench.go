@@ -3,7 +3,7 @@
 // symbol index and the supervisor's leases.
 //
 // It owns the open workspaces and writes no user file. Its goroutines are
-// those of the view of a workspace, ended by Close.
+// those of a workspace's view, index and store, ended by Close.
 package workbench
 
 import (
@@ -20,6 +20,8 @@ import (
 	"github.com/auralsp/aura/daemon/supervise"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/graph/index"
+	"github.com/auralsp/aura/graph/ingest"
+	"github.com/auralsp/aura/graph/store"
 	"github.com/auralsp/aura/graph/watch"
 	"github.com/auralsp/aura/lspclient/text"
 )
@@ -31,6 +33,10 @@ type Options struct {
 	Supervisor *supervise.Supervisor
 	Languages  []adapters.Adapter
 	Log        *slog.Logger
+	// Cache is the folder in which indexes are kept; empty keeps none.
+	Cache string
+	// Build tells apart programs that may read a file differently.
+	Build string
 }
 
 // Workspace is one open workspace: its text, its symbols, its languages.
@@ -42,26 +48,45 @@ type Workspace struct {
 	trees recent[parsed]
 	lines recent[*text.File]
 
-	mu       sync.Mutex // guards what follows; held while the index catches up
-	cursor   uint64     // of the view's log, as far as the index has read
-	primed   bool       // the index has seen every file once
-	index    *index.Index
+	index  *index.Index
+	store  *store.Store // nil when none is kept
+	ingest *ingest.Ingester
+
+	mu       sync.Mutex                    // guards what follows
+	cursor   uint64                        // of the view's log, as far as the index was told of it
+	primed   bool                          // the index was told of every file once
 	projects map[string][]adapters.Project // by language id; nil until asked, dropped when a marker changes
 }
 
 // Open opens the workspace at o.Root. Close ends what it started.
 func Open(ctx context.Context, o Options) (*Workspace, error) {
+	w := &Workspace{opts: o, langs: o.Languages, index: index.New(), projects: map[string][]adapters.Project{}}
+	if o.Cache != "" {
+		// It is read while the view lists the files.
+		w.store = store.Open(store.Options{Dir: o.Cache, Root: o.Root, Log: o.Log})
+	}
 	v, err := view.Open(ctx, view.Options{Root: o.Root, Watcher: o.Watcher, Log: o.Log})
 	if err != nil {
+		if w.store != nil {
+			w.store.Close()
+		}
 		return nil, fmt.Errorf("open %s: %w", o.Root, err)
 	}
-	w := &Workspace{root: v.Root(), opts: o, view: v, langs: o.Languages, projects: map[string][]adapters.Project{}}
-	w.index = index.New()
+	w.root, w.view = v.Root(), v
+	w.ingest = ingest.New(ingest.Options{
+		Root: w.root, Index: w.index, Store: w.store, Build: o.Build, Read: w.readText, Look: w.looked,
+	})
 	return w, nil
 }
 
-// Close ends the workspace's watching.
-func (w *Workspace) Close() error { return w.view.Close() }
+// Close ends the workspace's watching and saves its index.
+func (w *Workspace) Close() error {
+	w.ingest.Close()
+	if w.store != nil {
+		w.store.Close()
+	}
+	return w.view.Close()
+}
 
 // Root returns the workspace's absolute folder.
 func (w *Workspace) Root() string { return w.root }

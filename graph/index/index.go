@@ -180,12 +180,22 @@ func (x *Index) Drop(paths ...string) {
 	}
 }
 
-// Holds reports whether the index has a file with this content.
-func (x *Index) Holds(path string, hash Hash) bool {
+// Has reports whether the index has a file.
+func (x *Index) Has(path string) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.files[path] != nil
+}
+
+// Record returns what the index has of a file, and the hash of the content.
+func (x *Index) Record(path string) (r record.Record, hash Hash, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	f := x.files[path]
-	return f != nil && f.hash == hash
+	if f == nil {
+		return r, hash, false
+	}
+	return f.record, f.hash, true
 }
 
 // Paths returns the files that the index holds, in order.

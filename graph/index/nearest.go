@@ -25,13 +25,22 @@ func (x *Index) Names(ctx context.Context, name string, limit int) ([]string, er
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		f.record.Listed(func(candidate string) {
+		closest := map[string]int{}
+		f.record.Names(func(candidate string) {
 			// A letter has at most four bytes: most names are too long or too short to be near.
 			if len(candidate) > 4*(len(want)+bound) || 4*len(candidate) < len(want)-bound || seen[candidate] {
 				return
 			}
-			seen[candidate] = true
 			if d := distance(want, []rune(strings.ToLower(candidate)), bound); d <= bound {
+				closest[candidate] = d
+			}
+		})
+		if len(closest) == 0 {
+			continue
+		}
+		f.record.Listed(func(candidate string) {
+			if d, ok := closest[candidate]; ok && !seen[candidate] {
+				seen[candidate] = true
 				found = append(found, near{candidate, d})
 			}
 		})

@@ -1,0 +1,134 @@
+package ingest
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"github.com/auralsp/aura/graph/index"
+	"github.com/auralsp/aura/graph/record"
+	"github.com/auralsp/aura/graph/store"
+)
+
+// cache is the store as an index.Cache: what it held at the start is handed out
+// where a stamp or a hash proves that it still fits.
+type cache struct {
+	o    *Options
+	ctx  context.Context
+	once sync.Once
+
+	mu   sync.Mutex             // guards kept
+	kept map[string]store.Entry // of the start, by path relative to the root, while nobody asked for it
+}
+
+var _ index.Cache = (*cache)(nil)
+
+// load waits until the store is read.
+func (c *cache) load() {
+	if c.o.Store == nil {
+		return
+	}
+	c.once.Do(func() {
+		kept, err := c.o.Store.Entries(c.ctx)
+		if err != nil {
+			return // it is being closed
+		}
+		c.mu.Lock()
+		c.kept = kept
+		c.mu.Unlock()
+	})
+}
+
+// find returns what is kept of a source, if it was made as it would be now.
+func (c *cache) find(s index.Source) (string, store.Entry, bool) {
+	c.load()
+	rel := c.o.relative(s.Path)
+	c.mu.Lock()
+	e, ok := c.kept[rel]
+	c.mu.Unlock()
+	return rel, e, ok && e.Maker == c.o.maker(s)
+}
+
+func (c *cache) take(rel string) (store.Entry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.kept[rel]
+	delete(c.kept, rel)
+	return e, ok
+}
+
+// Unread implements index.Cache.
+func (c *cache) Unread(s index.Source) (record.Record, index.Hash, bool) {
+	rel, e, ok := c.find(s)
+	if !ok || e.Stamp == "" {
+		return record.Record{}, index.Hash{}, false
+	}
+	look, ok := c.o.Look(s.Path)
+	if !ok || look.Stamp != e.Stamp {
+		return record.Record{}, index.Hash{}, false
+	}
+	r, err := record.Of(e.Record)
+	if err != nil {
+		return record.Record{}, index.Hash{}, false
+	}
+	c.take(rel)
+	return r, e.Hash, true
+}
+
+// Record implements index.Cache.
+func (c *cache) Record(s index.Source, hash index.Hash) (record.Record, bool) {
+	_, e, ok := c.find(s)
+	if !ok || e.Hash != hash {
+		return record.Record{}, false
+	}
+	r, err := record.Of(e.Record)
+	return r, err == nil
+}
+
+// Keep implements index.Cache.
+func (c *cache) Keep(s index.Source, hash index.Hash, r record.Record) {
+	rel := c.o.relative(s.Path)
+	if c.o.Store == nil || rel == "" {
+		return
+	}
+	look, ok := c.o.Look(s.Path)
+	if !ok || !look.Read || look.Hash != hash {
+		return // it was changed meanwhile, or is what somebody has not saved yet
+	}
+	e, known := c.take(rel)
+	if known && e.Hash == hash && e.Maker == c.o.maker(s) {
+		if e.Stamp != look.Stamp {
+			c.o.Store.Stamp(rel, hash, look.Stamp)
+		}
+		return
+	}
+	c.o.Store.Put(rel, store.Entry{Hash: hash, Stamp: look.Stamp, Maker: c.o.maker(s), Record: r.Data()})
+}
+
+// Forget implements index.Cache.
+func (c *cache) Forget(path string) {
+	rel := c.o.relative(path)
+	if c.o.Store == nil || rel == "" {
+		return
+	}
+	c.load()
+	c.take(rel)
+	c.o.Store.Delete(rel)
+}
+
+// rest forgets what was kept of files that are no more.
+func (c *cache) rest() {
+	if c.o.Store == nil {
+		return
+	}
+	c.load()
+	c.mu.Lock()
+	rest := c.kept
+	c.kept = nil
+	c.mu.Unlock()
+	for rel := range rest {
+		if !c.o.Index.Has(filepath.Join(c.o.Root, rel)) {
+			c.o.Store.Delete(rel)
+		}
+	}
+}
