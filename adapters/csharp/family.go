@@ -143,3 +143,42 @@ func simple(written string) string {
 	}
 	return strings.TrimSpace(written[strings.LastIndexAny(written, ".:")+1:])
 }
+
+// positional warns where records above or below have a member of the same
+// name: the parameter of a derived record stands for the inherited property as
+// long as both have one name, and declares a second one from then on.
+func (r *renamer) positional(ctx context.Context) error {
+	if r.sym.Kind != graph.KindProperty {
+		return nil
+	}
+	owners, err := r.owners(ctx, r.sym)
+	if err != nil {
+		return err
+	}
+	same, err := r.b.Graph().ByName(ctx, r.sym.Name)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		if owner.Kind != graph.KindRecord {
+			continue
+		}
+		for _, direction := range []recipe.Question{recipe.SupertypesBySyntax, recipe.DerivedBySyntax} {
+			found, err := direction(ctx, r.b, adapters.Target{Symbol: owner, Depth: 1, Transitive: true})
+			if err != nil {
+				return r.explain(r.sym, err)
+			}
+			for _, h := range found.Hits {
+				if h.Symbol == nil {
+					continue
+				}
+				for _, o := range same {
+					if o.Kind == graph.KindProperty && o.Container == h.Symbol.Qualified && !r.edits.Covers(o.Path, o.NameSpan) {
+						r.warn("the record %s has %s as well and keeps it: it is a property of its own from now on; rename both to keep one", h.Symbol.Name, r.sym.Name)
+					}
+				}
+			}
+		}
+	}
+	return nil
+}

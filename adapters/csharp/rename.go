@@ -1,6 +1,7 @@
 package csharp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rena
 	}
 	r := &renamer{a: a, b: bench{b}, in: in, edits: edits, sources: map[string]*source{}}
 	for _, step := range []func(context.Context) error{
-		r.choose, r.allowed, r.relatives, r.outsiders, r.clashes, r.ask, r.overloads, r.backing, r.mentions, r.notes,
+		r.choose, r.allowed, r.relatives, r.outsiders, r.clashes, r.ask, r.overloads, r.backing, r.positional, r.mentions, r.notes,
 	} {
 		if err := step(ctx); err != nil {
 			return adapters.Draft{}, err
@@ -155,6 +156,9 @@ func (r *renamer) include(ctx context.Context, sym graph.Symbol, name string) er
 		}
 		if generatedFile(path, src.content) {
 			return refuse(adapters.Unsupported, "%s is used in %s, which a tool would write again with the old name; rename it where the tool takes it from", sym.Name, r.relative(path))
+		}
+		if bytes.IndexByte(src.content, 0) >= 0 {
+			return refuse(adapters.Unsupported, "%s uses %s and is not UTF-8, so that it cannot be changed; save it as UTF-8 and rename again", r.relative(path), sym.Name)
 		}
 		words, err := wholeWords(src.content, asked.Of(path), sym.Name, name)
 		if at := new(strangeEdit); errors.As(err, &at) {
