@@ -103,12 +103,14 @@ func (s *source) quotedType(m recipe.Mention) bool {
 		head := strings.TrimRight(before.text[:max(0, before.openers[i]-before.start)], " \t")
 		switch {
 		case before.brackets[i] == '[' && typeHead.MatchString(head):
-			return true
+			return !strings.HasSuffix(head, "Literal") // whose strings are values
 		case before.brackets[i] == '(' && typeCall.MatchString(head):
 			args := strings.TrimSpace(before.text[before.openers[i]-before.start+1:])
 			// The name that it makes and the names of fields are no types.
 			return strings.HasSuffix(head, "cast") && args == "" || strings.HasSuffix(head, "TypeVar") && strings.HasSuffix(args, ",") || strings.HasSuffix(args, "bound=") || strings.HasSuffix(args, ":") ||
 				i < len(before.brackets)-1 && before.brackets[len(before.brackets)-1] == '(' && strings.HasSuffix(args, ",")
+		case before.brackets[i] == '(' && head != "" && isWordByte(head[len(head)-1]):
+			return false // the argument of some call
 		}
 	}
 	return false

@@ -37,7 +37,7 @@ func usage(sym graph.Symbol, p adapters.Place) string {
 			return "call" // a decorator is
 		}
 	}
-	if before.depth() == 0 && assigned.MatchString(rest) && !strings.HasPrefix(head, "return ") {
+	if strings.HasPrefix(rest, ":=") || before.depth() == 0 && assigned.MatchString(rest) && !strings.HasPrefix(head, "return ") {
 		return "write"
 	}
 	if at := target.FindStringIndex(head); at != nil && !strings.Contains(head[at[0]:], " in ") || strings.HasPrefix(head, "del ") {
