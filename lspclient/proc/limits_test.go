@@ -113,3 +113,19 @@ func memoryGroup(t *testing.T, limit int64) string {
 	t.Skip("SKIP P17: this machine lets us make no memory control group")
 	return ""
 }
+
+// When memory runs out the kernel is to end children before what the user works with.
+func TestP17_ChildrenAreTheFirstToGo(t *testing.T) {
+	s := newSpawner(t, proc.Options{})
+	p := start(t, s, command("echo"))
+	score := func(pid int) int {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pidOf(t, strings.TrimSpace(string(b)))
+	}
+	if ours, its := score(os.Getpid()), score(p.PID()); its != max(ours, 300) {
+		t.Errorf("score %d for ours of %d; want at least 300, and never less", its, ours)
+	}
+}

@@ -65,6 +65,8 @@ func killRecorded(e entry, _ time.Time) bool {
 
 func killKnown([]identity) {}
 
+func yield(int) {}
+
 func straysOf(*Process) []identity { return nil }
 
 func usages(list []*Process, _ bool) map[*Process]Usage {

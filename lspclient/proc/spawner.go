@@ -184,6 +184,7 @@ func (s *Spawner) Start(ctx context.Context, c Command) (*Process, error) {
 			s.log.Warn("child is not in the ledger", "pid", p.pid, "error", err)
 		}
 	}
+	yield(p.pid)
 	if err := s.guard.add(p); err != nil {
 		s.log.Warn("what a child starts may outlive a killed daemon", "error", err)
 	}

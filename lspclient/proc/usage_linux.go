@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -81,8 +82,10 @@ func usages(list []*Process, shared bool) map[*Process]Usage {
 	byMark := make(map[string]*Process, len(list))
 	self := os.Getpid()
 	seen := map[int]bool{self: true}
+	oldest := uint64(math.MaxUint64) // start of the first of them; nothing that they started is older
 	for _, p := range list {
 		byMark[p.mark] = p
+		oldest = min(oldest, all[p.pid].age())
 		of := family(all, p.pid)
 		p.remember(unmarked(of, p))
 		var u Usage
@@ -98,7 +101,7 @@ func usages(list []*Process, shared bool) map[*Process]Usage {
 		}
 	}
 	for pid, s := range all {
-		if seen[pid] || s.pages == 0 {
+		if seen[pid] || s.pages == 0 || s.age() < oldest {
 			continue
 		}
 		if p := byMark[markOf(pid)]; p != nil {
@@ -108,6 +111,12 @@ func usages(list []*Process, shared bool) map[*Process]Usage {
 		}
 	}
 	return out
+}
+
+// age is since when the process runs, in ticks since boot.
+func (s stat) age() uint64 {
+	n, _ := strconv.ParseUint(s.start, 10, 64)
+	return n
 }
 
 func (u *Usage) count(s stat, shared bool) {
