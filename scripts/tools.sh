@@ -13,6 +13,17 @@ servers=("$@")
 [ $# -gt 0 ] || servers=(gopls rust-analyzer pyright typescript-language-server roslyn-lsp)
 mkdir -p "$cache" .tools/bin
 
+# Nothing to do when the same versions were linked before and are still there.
+key=$(cat scripts/tools.sh adapters/*/engine.go | sha256sum | cut -d ' ' -f 1)
+if [ "$(cat .tools/key 2>/dev/null)" = "$cache $key ${servers[*]}" ]; then
+	whole=yes
+	for program in .tools/bin/*; do
+		target=$(sed -n 's/^exec "\(.*\)" "\$@"$/\1/p' "$program" 2>/dev/null | head -n 1)
+		[ -z "$target" ] || [ -x "$target" ] || whole=no
+	done
+	[ $whole = no ] || exit 0
+fi
+
 # One checkout at a time fills the cache; the others then find it full.
 exec 9>"$cache/lock"
 flock 9
@@ -49,11 +60,15 @@ for server in "${servers[@]}"; do
 		# rustup's own fits the toolchain; where it cannot be had, a known build does.
 		if bin=$(rustup which rust-analyzer 2>/dev/null) && "$bin" --version >/dev/null 2>&1; then
 			link "$bin"
-		elif auractl install rust-analyzer 2>/dev/null && bin=$(rustup which rust-analyzer 2>/dev/null); then
+		elif auractl install rust-analyzer >/dev/null 2>&1 && bin=$(rustup which rust-analyzer 2>/dev/null); then
 			link "$bin"
+		elif [ -x "$tools/bin/rust-analyzer" ]; then
+			link "$tools/bin/rust-analyzer"
 		elif packed=$(ls "$top"/../shared/rust-analyzer/rust-analyzer-*-linux-x86_64.zst 2>/dev/null | tail -n 1) && [ -n "$packed" ]; then
 			mkdir -p "$tools/bin"
-			[ -x "$tools/bin/rust-analyzer" ] || { zstd -dqf "$packed" -o "$tools/bin/rust-analyzer.new" && chmod +x "$tools/bin/rust-analyzer.new" && mv "$tools/bin/rust-analyzer.new" "$tools/bin/rust-analyzer"; }
+			zstd -dqf "$packed" -o "$tools/bin/rust-analyzer.new"
+			chmod +x "$tools/bin/rust-analyzer.new"
+			mv -f "$tools/bin/rust-analyzer.new" "$tools/bin/rust-analyzer"
 			link "$tools/bin/rust-analyzer"
 		else
 			failed+=("$server")
@@ -67,8 +82,9 @@ for server in "${servers[@]}"; do
 			link "$tools/typescript-language-server/node_modules/.bin/tsc" || failed+=("$server")
 		;;
 	roslyn-lsp)
-		if [ -x "$top/../shared/csharp/install.sh" ]; then
-			"$top/../shared/csharp/install.sh" "$tools/dotnet" 9>&- && link "$tools/dotnet/bin/roslyn-lsp" && link "$tools/dotnet/bin/dotnet" || failed+=("$server")
+		if [ -x "$tools/dotnet/bin/roslyn-lsp" ] || "$top/../shared/csharp/install.sh" "$tools/dotnet" 9>&-; then
+			link "$tools/dotnet/bin/roslyn-lsp"
+			link "$tools/dotnet/bin/dotnet"
 		else
 			failed+=("$server")
 		fi
@@ -84,3 +100,4 @@ if [ ${#failed[@]} -gt 0 ]; then
 	echo "tools: not installed: ${failed[*]}; auractl doctor says what each needs" >&2
 	exit 1
 fi
+echo "$cache $key ${servers[*]}" >.tools/key
