@@ -55,6 +55,47 @@ func TestP13_KilledDaemonLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestP13_RealServersDieWithTheirDaemon kills the daemon of each real server:
+// nothing of it, nor of what it had started, is left. Before, all of that is
+// counted in what the server uses.
+func TestP13_RealServersDieWithTheirDaemon(t *testing.T) {
+	for _, lang := range slices.Sorted(maps.Keys(shops())) {
+		t.Run(lang, func(t *testing.T) {
+			s, w := openShop(t, lang)
+			w.must(t, "aura_references", map[string]any{"symbolName": s.order}, nil)
+			status := w.status(t)
+			used := int64(0)
+			for _, server := range status.Servers {
+				used += server.MemoryBytes
+			}
+			household := childrenWith(t, status.PID, "")
+			var resident int64
+			for _, pid := range household {
+				if line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline")); err == nil && !strings.HasPrefix(string(line), "aura-guard") {
+					resident += proportional(pid)
+				}
+			}
+			if used < resident*3/4 || status.ServerMemoryBytes != used {
+				t.Errorf("the server uses %d bytes by its status, its %d processes %d", used, len(household), resident)
+			}
+			w.kill(t, status.PID)
+			until(t, 5*time.Second, "the end of everything", func() bool { return len(w.processes()) == 0 })
+		})
+	}
+}
+
+// proportional is a process's share of memory, in bytes.
+func proportional(pid int) int64 {
+	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "Pss:" {
+			kb, _ := strconv.ParseInt(f[1], 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}
+
 // guardOf finds the guard among the children of a daemon.
 func guardOf(t *testing.T, daemon int) int {
 	t.Helper()
