@@ -31,6 +31,7 @@ func (d *Daemon) bind() map[string]method {
 		"trust":            d.setTrust,
 		"why":              d.why,
 		"restart":          d.restart,
+		"index":            d.index,
 		"capabilities":     d.capabilities,
 		"logs":             d.logs,
 		"reload":           d.reload,

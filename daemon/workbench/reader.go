@@ -16,13 +16,18 @@ var _ graph.Reader = reader{}
 
 // ready waits for the whole index and tells the client how far it is.
 func (r reader) ready(ctx context.Context) error {
-	var tell func(done, total int)
-	if waiting := r.s.caller.Waiting; waiting != nil {
-		tell = func(done, total int) {
-			waiting(fmt.Sprintf("indexing %s of %s files", grouped(done), grouped(total)))
-		}
+	return r.s.ws.ingest.Wait(ctx, r.s.mark, r.s.far("indexing"))
+}
+
+// far tells the client how much of something is done; nil when it does not listen.
+func (s *Session) far(doing string) func(done, total int) {
+	waiting := s.caller.Waiting
+	if waiting == nil {
+		return nil
 	}
-	return r.s.ws.ingest.Wait(ctx, r.s.mark, tell)
+	return func(done, total int) {
+		waiting(fmt.Sprintf("%s %s of %s files", doing, grouped(done), grouped(total)))
+	}
 }
 
 // grouped writes a number as people read it.

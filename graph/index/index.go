@@ -29,6 +29,7 @@ type Source struct {
 	Path  string
 	Spec  *syntax.Spec
 	Place syntax.Place
+	Anew  bool // parse it even if nothing changed
 }
 
 // ReadFunc returns the current content of a file with its hash, or an error
@@ -118,10 +119,10 @@ func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache
 	x.mu.RLock()
 	old := x.files[s.Path]
 	x.mu.RUnlock()
-	if old != nil && (old.spec != s.Spec || old.place != s.Place) {
+	if old != nil && (s.Anew || old.spec != s.Spec || old.place != s.Place) {
 		old = nil
 	}
-	if old == nil && cache != nil {
+	if old == nil && cache != nil && !s.Anew {
 		if r, hash, ok := cache.Unread(s); ok {
 			x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, nil)
 			return
@@ -146,7 +147,7 @@ func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache
 	}
 	var r record.Record
 	known := false
-	if cache != nil {
+	if cache != nil && !s.Anew {
 		r, known = cache.Record(s, hash)
 	}
 	if !known {

@@ -132,3 +132,15 @@ func (c *cache) rest() {
 		}
 	}
 }
+
+// reset empties the store.
+func (c *cache) reset() {
+	if c.o.Store == nil {
+		return
+	}
+	c.load()
+	c.mu.Lock()
+	c.kept = nil
+	c.mu.Unlock()
+	c.o.Store.Reset()
+}

@@ -129,11 +129,22 @@ func (g *Ingester) Add(sources []index.Source, whole bool) {
 	g.startWorkers()
 }
 
+// Anew forgets what is kept and has every file read and parsed; sources are all
+// there are.
+func (g *Ingester) Anew(sources []index.Source) {
+	g.cache.reset()
+	for i := range sources {
+		sources[i].Anew = true
+	}
+	g.Add(sources, true)
+}
+
 // put queues a file; mu is held. One that waits already is looked at once for all.
 func (g *Ingester) put(s index.Source, gone bool, b *batch) {
 	b.total++
 	b.left++
 	if it := g.queued[s.Path]; it != nil {
+		s.Anew = s.Anew || it.source.Anew
 		it.source, it.gone = s, gone
 		it.batches = append(it.batches, b)
 		return
@@ -241,7 +252,7 @@ func (g *Ingester) Mark() Mark {
 var ErrClosed = errors.New("the workspace was closed while it was being indexed")
 
 // tellEvery is how often a waiting client hears how far it is.
-const tellEvery = 250 * time.Millisecond
+const tellEvery = 500 * time.Millisecond
 
 // Wait returns when everything of the mark is done; tell, if not nil, hears
 // from time to time how many files are.
