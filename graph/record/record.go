@@ -264,9 +264,18 @@ func (r Record) Identified(path string, id graph.ID) ([]graph.Symbol, error) {
 		return nil, nil
 	}
 	names := r.table()
+	ofLocal := ownerID(id) != id
 	all, err := r.pick(path, func(head, flags int) bool {
-		// Most ids hold the name, and then most symbols need not be unpacked.
-		if flags>>idShift&3 == idLiteral || flags&flagQualified == 0 {
+		// Most ids hold the name, and then most symbols need not be unpacked; of
+		// locals, with their short names, none unless the id is a local's.
+		form := flags >> idShift & 3
+		if form == idLiteral {
+			return true
+		}
+		if form != idMade && !ofLocal {
+			return false
+		}
+		if flags&flagQualified == 0 {
 			return true
 		}
 		name, ok := names.get(head >> headBits)
