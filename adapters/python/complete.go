@@ -138,3 +138,88 @@ func (s *source) passes(name string) bool {
 	}
 	return false
 }
+
+// maxRounds bounds how often the family grows by what shares places with it.
+const maxRounds = 6
+
+// gather asks pyright for the edits of the family until nothing joins it: where
+// a value is one of several types, the attribute must have one name in all.
+func (r *renamer) gather(ctx context.Context) error {
+	for range maxRounds {
+		if err := r.ask(ctx); err != nil {
+			return err
+		}
+		if !isMember(r.sym) {
+			return nil
+		}
+		grown, err := r.alternatives(ctx)
+		if err != nil || !grown {
+			return err
+		}
+	}
+	return refuse(adapters.Unsupported, "ever more members named %s share their uses; rename it in a smaller part of the workspace", r.sym.Name)
+}
+
+// alternatives adds the members that a renamed use may mean as well.
+func (r *renamer) alternatives(ctx context.Context) (grown bool, err error) {
+	asked := 0
+	for _, path := range r.edits.Paths() {
+		src, err := r.source(ctx, path)
+		if err != nil {
+			return false, err
+		}
+		for _, e := range r.edits.Of(path) {
+			if src.bare(e.Start) {
+				continue
+			}
+			if asked++; asked > maxAsked {
+				return grown, nil // the check of the planned text finds the rest
+			}
+			use := graph.Span{Start: e.Start, End: e.End}
+			places, err := recipe.Locate(ctx, r.b, lookup, "textDocument/definition", graph.Symbol{Path: path, NameSpan: use}, nil)
+			if err != nil {
+				return false, err
+			}
+			for _, p := range places {
+				more, err := r.joined(ctx, src, use, p)
+				if err != nil {
+					return false, err
+				}
+				grown = grown || more
+			}
+		}
+	}
+	return grown, nil
+}
+
+// joined adds one declaration that a renamed use may mean.
+func (r *renamer) joined(ctx context.Context, src *source, use graph.Span, p adapters.Place) (bool, error) {
+	if string(p.File.Content()[p.Span.Start:p.Span.End]) != r.sym.Name || r.edits.Covers(p.Path, p.Span) {
+		return false, nil
+	}
+	at := r.where(src, use.Start)
+	if !recipe.Inside(r.b.Root(), p.Path) {
+		return false, &adapters.Refusal{
+			Reason: adapters.OutsideWorkspace,
+			Message: r.sym.Qualified + " cannot be renamed alone: the value at " + at +
+				" may also be of a type outside this workspace that has " + r.sym.Name + " too (" + p.Path + ")",
+			Places: []adapters.Place{p},
+		}
+	}
+	s, ok := recipe.SymbolAt(ctx, r.b, p)
+	if !ok || !isMember(s) || s.Name != r.sym.Name {
+		return false, nil
+	}
+	before := len(r.members)
+	f, err := r.family(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	for _, m := range append([]graph.Symbol{s}, f.Members...) {
+		r.add(m)
+	}
+	if len(r.members) > before {
+		r.warn("%s is renamed with it: a value may be of either type at %s", s.Qualified, at)
+	}
+	return len(r.members) > before, nil
+}

@@ -12,7 +12,6 @@ import (
 	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/syntax"
-	"github.com/auralsp/aura/lspclient/text"
 )
 
 // mentions changes the name where comments and documentation, and if asked for
@@ -208,8 +207,7 @@ func (r *renamer) untyped(ctx context.Context, src *source, limit int) ([]string
 			return nil, err
 		}
 		if len(places) == 0 {
-			at := text.NewFile(src.content).PointOf(id.Span.Start)
-			out = append(out, fmt.Sprintf("%s:%d:%d", recipe.Relative(r.b, src.path), at.Line, at.Column))
+			out = append(out, r.where(src, id.Span.Start))
 		}
 	}
 	return out, nil

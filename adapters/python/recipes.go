@@ -77,10 +77,16 @@ func whole(role adapters.Role, run recipe.Question) recipe.Question {
 			return adapters.Found{}, err
 		}
 		found, err := run(ctx, b, t)
-		if err == nil && len(found.Hits) == 0 {
-			err = blind(ctx, b, t.Symbol)
+		if err != nil {
+			return found, err
 		}
-		return found, err
+		if len(found.Hits) == 0 {
+			return found, blind(ctx, b, t.Symbol)
+		}
+		if t.Symbol.Local {
+			return found, nil
+		}
+		return found, unresolved(ctx, b, t.Symbol)
 	}
 }
 

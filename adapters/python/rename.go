@@ -75,7 +75,7 @@ func (r *renamer) plan(ctx context.Context) error {
 	if err := r.relatives(ctx); err != nil {
 		return err
 	}
-	if err := r.ask(ctx); err != nil {
+	if err := r.gather(ctx); err != nil {
 		return err
 	}
 	if err := r.audit(ctx); err != nil {
@@ -85,6 +85,9 @@ func (r *renamer) plan(ctx context.Context) error {
 		return err
 	}
 	if err := r.requested(ctx); err != nil {
+		return err
+	}
+	if err := r.dynamic(ctx); err != nil {
 		return err
 	}
 	return r.clash(ctx)
@@ -254,9 +257,7 @@ func (r *renamer) audit(ctx context.Context) error {
 		}
 		for _, e := range r.edits.Of(path) {
 			if was := string(src.content[e.Start:e.End]); was != r.sym.Name || e.New != r.in.NewName {
-				at := src.point(e.Start)
-				return refuse(adapters.NameConflict, "%s cannot be renamed alone: at %s:%d:%d pyright would replace %q by %q",
-					r.sym.Name, recipe.Relative(r.b, path), at.Line, at.Column, was, e.New)
+				return refuse(adapters.NameConflict, "%s cannot be renamed alone: at %s pyright would replace %q by %q", r.sym.Name, r.where(src, e.Start), was, e.New)
 			}
 		}
 	}
@@ -384,6 +385,12 @@ func (r *renamer) pages(ctx context.Context) ([]*source, error) {
 }
 
 func (s *source) point(offset int) text.Point { return text.NewFile(s.content).PointOf(offset) }
+
+// where names a place for people.
+func (r *renamer) where(src *source, offset int) string {
+	at := src.point(offset)
+	return fmt.Sprintf("%s:%d:%d", recipe.Relative(r.b, src.path), at.Line, at.Column)
+}
 
 func (r *renamer) warn(format string, args ...any) {
 	if w := fmt.Sprintf(format, args...); !slices.Contains(r.warnings, w) {
