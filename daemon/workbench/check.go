@@ -247,12 +247,16 @@ func (c *check) place(path string, f *text.File, start, end int) api.Location {
 	}
 }
 
-// key tells errors apart without their lines, which move, and with the old
-// name read as the new one, which a message may say.
+// key tells errors apart without their lines, which move, and without the old
+// or the new name, which a message may say; one may be part of the other.
 func (c *check) key(path string, d *protocol.Diagnostic) string {
 	msg := diagnosticMessage(d)
-	if c.rename.OldName != "" {
-		msg = strings.ReplaceAll(msg, c.rename.OldName, c.rename.NewName)
+	if old, name := c.rename.OldName, c.rename.NewName; old != "" {
+		for _, word := range []string{old, name} {
+			for at := text.NextWord([]byte(msg), word, 0); at >= 0; at = text.NextWord([]byte(msg), word, at) {
+				msg = msg[:at] + "\x00" + msg[at+len(word):]
+			}
+		}
 	}
 	return path + "\x00" + diagnosticCode(d) + "\x00" + msg
 }

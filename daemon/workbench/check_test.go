@@ -3,8 +3,29 @@ package workbench
 import (
 	"testing"
 
+	"go.lsp.dev/protocol"
+
 	"github.com/auralsp/aura/lspclient/text"
 )
+
+// TestKnownErrorsAreKnownUnderTheNewName takes names of which one is part of
+// the other, and messages that name another symbol as the old one was called.
+func TestKnownErrorsAreKnownUnderTheNewName(t *testing.T) {
+	c := &check{rename: Renaming{OldName: "name", NewName: "new_name"}}
+	key := func(msg string) string { return c.key("a", &protocol.Diagnostic{Message: protocol.String(msg)}) }
+	for before, after := range map[string]string{
+		`"name" overrides a symbol`:      `"new_name" overrides a symbol`,
+		`no attribute "name" of "Other"`: `no attribute "name" of "Other"`,
+		`"renamed" is not "name".`:       `"renamed" is not "new_name".`,
+	} {
+		if key(before) != key(after) {
+			t.Errorf("%q is taken for another error than %q", after, before)
+		}
+	}
+	if key(`"renamed"`) == key(`"re" "d"`) || key(`"name" of "A"`) == key(`"name" of "B"`) {
+		t.Error("errors are taken for the same that are not")
+	}
+}
 
 // TestMovedFollowsEveryOffset compares moved with the text itself: a mark put
 // into the old text must be where moved says after the edits.
