@@ -12,9 +12,13 @@ import (
 	"github.com/auralsp/aura/adapters"
 )
 
-// reloadWait is how long the server has to say that it loads again after it
-// was told of something that makes it do so (it says so within 20 ms).
-const reloadWait = 300 * time.Millisecond
+// How long the server has to say that it loads again: after a saved manifest,
+// which makes it do so in any case, and after what may make it do so. On a
+// machine with nothing else to do it says so within 20 ms.
+const (
+	sureWait = 5 * time.Second
+	mayWait  = 300 * time.Millisecond
+)
 
 // driver holds what is particular to one running rust-analyzer.
 type driver struct {
@@ -23,10 +27,11 @@ type driver struct {
 	fetched  bool   // it has tried to read the project once
 	reported bool   // it has told a status
 	status   status
-	doing    []work    // open progress, in order
-	moves    uint64    // grows with everything that arrives about loading
-	due      bool      // Mirror has told of something that makes it load again
-	since    time.Time // when that was sent; zero when nothing is waited for
+	doing    []work        // open progress, in order
+	moves    uint64        // grows with everything that arrives about loading
+	due      time.Duration // Mirror has told of something that makes it load again: how long to wait for that
+	again    bool          // that was sent while it was loading
+	until    time.Time     // end of that wait; zero when there is none
 }
 
 // status is experimental/serverStatus.
@@ -59,14 +64,17 @@ func (d *driver) Configure(section, _ string) any {
 func (d *driver) Observe(e adapters.Event) adapters.Readiness {
 	switch {
 	case e.Kind == adapters.Notification && e.Method == "experimental/serverStatus":
-		d.told(e.Params)
+		d.told(e.Time, e.Params)
 	case e.Kind == adapters.Notification && e.Method == "$/progress":
 		d.progress(e.Params)
-	case e.Kind == adapters.Sent && d.due && (e.Method == "workspace/didChangeWatchedFiles" || e.Method == "textDocument/didSave"):
-		d.due, d.since = false, e.Time
+	case e.Kind == adapters.Sent && d.due > 0 && (e.Method == "textDocument/didSave" || d.due == mayWait && e.Method == "workspace/didChangeWatchedFiles"):
+		if d.again = !d.status.Quiescent; !d.again {
+			d.until = e.Time.Add(d.due)
+		}
+		d.due = 0
 	}
-	if !d.since.IsZero() && e.Time.Sub(d.since) > reloadWait {
-		d.since = time.Time{}
+	if !d.until.IsZero() && e.Time.After(d.until) {
+		d.until = time.Time{}
 	}
 	return d.readiness()
 }
@@ -74,7 +82,7 @@ func (d *driver) Observe(e adapters.Event) adapters.Readiness {
 func (d *driver) readiness() adapters.Readiness {
 	r := adapters.Readiness{State: adapters.Loading, Progress: d.moves}
 	switch {
-	case d.due || !d.since.IsZero():
+	case d.due > 0 || !d.until.IsZero():
 		r.Waiting = "looking at what changed"
 	case !d.reported:
 		r.Waiting = "starting"
@@ -94,15 +102,18 @@ func (d *driver) readiness() adapters.Readiness {
 	return r
 }
 
-func (d *driver) told(params []byte) {
+func (d *driver) told(at time.Time, params []byte) {
 	var s status
 	if json.Unmarshal(params, &s) != nil {
 		return
 	}
 	d.moves++
 	d.reported, d.status = true, s
-	if !s.Quiescent {
-		d.since = time.Time{}
+	switch {
+	case !s.Quiescent:
+		d.until = time.Time{}
+	case d.again:
+		d.again, d.until = false, at.Add(mayWait) // it may say so of what was before
 	}
 }
 
@@ -208,7 +219,7 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 	const created, changed, deleted = 1, 2, 3 // LSP, FileChangeType
 	var events []event
 	var out []adapters.Message
-	again, manifest := false, ""
+	again, saved := false, d.manifest()
 	for _, c := range changes {
 		base := filepath.Base(c.Path)
 		ext := filepath.Ext(base)
@@ -226,27 +237,30 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 		case c.Created:
 			e.Type = created
 		}
-		if base == "Cargo.toml" {
-			manifest = e.URI
+		again = again || e.Type != changed || reloads(base)
+		if (base == "Cargo.toml" || base == "Cargo.lock") && saved != "" {
+			continue // saved below; told of both it would read the project twice
 		}
-		d.due = d.due || e.Type != changed || reloads(base)
 		events = append(events, e)
 		if ext == ".rs" && !c.Deleted && !c.Open {
 			known := shown(c, e.URI)
-			d.due = d.due || known == nil
+			if known == nil {
+				d.due = max(d.due, mayWait)
+			}
 			out = append(out, known...)
 		}
 	}
-	if len(events) == 0 {
-		return nil
+	if len(events) > 0 {
+		out = append(out, adapters.Message{Method: "workspace/didChangeWatchedFiles", Params: map[string]any{"changes": events}})
 	}
-	out = append(out, adapters.Message{Method: "workspace/didChangeWatchedFiles", Params: map[string]any{"changes": events}})
-	if again && manifest == "" {
-		// What builds the crates has changed: a saved manifest makes it look again.
-		if uri := d.manifest(); uri != "" {
-			d.due = true
-			out = append(out, adapters.Message{Method: "textDocument/didSave", Params: map[string]any{"textDocument": document{URI: uri}}})
-		}
+	switch {
+	case again && saved != "":
+		// It reads the project again when a file comes or goes, as soon as it has
+		// read the disk; of a saved manifest it says so at once.
+		d.due = sureWait
+		out = append(out, adapters.Message{Method: "textDocument/didSave", Params: map[string]any{"textDocument": document{URI: saved}}})
+	case again:
+		d.due = max(d.due, mayWait)
 	}
 	return out
 }

@@ -90,16 +90,19 @@ func TestDriver_Readiness(t *testing.T) {
 		"a created file is waited for until the server has said that it loads, and that it has": {
 			{3000, "mirror created /w/src/a.rs", ""},
 			{3001, "sent workspace/didChangeWatchedFiles", "loading looking at what changed"},
-			{3010, "status ok false", "loading loading"},
-			{3020, "begin Fetching", "loading reading the project"},
-			{3900, "end Fetching", ""},
-			{3950, "status ok true", "ready"},
+			{3002, "sent textDocument/didSave", "loading looking at what changed"},
+			{4000, "tick", "loading looking at what changed"},
+			{4010, "status ok false", "loading loading"},
+			{4020, "begin Fetching", "loading reading the project"},
+			{4900, "end Fetching", ""},
+			{4950, "status ok true", "ready"},
 		},
 		"a server that does not load again is believed after a while": {
 			{3000, "mirror deleted /w/src/a.rs", ""},
 			{3001, "sent workspace/didChangeWatchedFiles", "loading looking at what changed"},
-			{3200, "tick", "loading looking at what changed"},
-			{3302, "tick", "ready"},
+			{3001, "sent textDocument/didSave", "loading looking at what changed"},
+			{8000, "tick", "loading looking at what changed"},
+			{8002, "tick", "ready"},
 		},
 		"a changed file is known at once": {
 			{3000, "mirror changed /w/src/a.rs", ""},
@@ -107,20 +110,33 @@ func TestDriver_Readiness(t *testing.T) {
 		},
 		"a changed manifest": {
 			{3000, "mirror changed /w/Cargo.toml", ""},
-			{3001, "sent workspace/didChangeWatchedFiles", "loading looking at what changed"},
+			{3001, "sent textDocument/didSave", "loading looking at what changed"},
 			{3002, "status ok false", "loading loading"},
 			{3400, "status error true Failed to load workspaces.", "broken Failed to load workspaces."},
 			{5000, "mirror changed /w/Cargo.toml", ""},
-			{5001, "sent workspace/didChangeWatchedFiles", "loading looking at what changed"},
+			{5001, "sent textDocument/didSave", "loading looking at what changed"},
 			{5002, "status error false Failed to load workspaces.", "loading loading"},
 			{5400, "status ok true", "ready"},
+		},
+		"what changes while it loads is waited for, too": {
+			{3000, "status ok false", ""},
+			{3001, "mirror deleted /w/src/a.rs", ""},
+			{3002, "sent textDocument/didSave", "loading loading"},
+			{3003, "status ok true", "loading looking at what changed"}, // of what was before
+			{3004, "status ok false", "loading loading"},
+			{3400, "status ok true", "ready"},
 		},
 		"a warning": {
 			{3000, "status warning true Proc-macros and/or build scripts have changed and need to be rebuilt.", "broken Proc-macros and/or build scripts have changed and need to be rebuilt."},
 		},
 	} {
-		t.Run(name, func(t *testing.T) { replay(t, &driver{}, append(start[:len(start):len(start)], steps...)) })
+		t.Run(name, func(t *testing.T) { replay(t, project(), append(start[:len(start):len(start)], steps...)) })
 	}
+}
+
+// project is a driver of a crate.
+func project() *driver {
+	return &driver{settings: map[string]any{"linkedProjects": []string{"/w/Cargo.toml"}}}
 }
 
 // TestLive23_NoProject: without a Cargo.toml the server calls itself quiescent
@@ -142,7 +158,7 @@ func TestDriver_Untrusted(t *testing.T) {
 }
 
 func TestDriver_Mirror(t *testing.T) {
-	d := &driver{settings: map[string]any{"linkedProjects": []string{"/w/Cargo.toml"}}}
+	d := project()
 	say := func(changes ...adapters.FileChange) []string {
 		var out []string
 		for _, m := range d.Mirror(changes) {
@@ -158,35 +174,39 @@ func TestDriver_Mirror(t *testing.T) {
 		name    string
 		changes []adapters.FileChange
 		want    []string
-		due     bool
+		due     time.Duration
 	}{
 		{"the text of a changed file", []adapters.FileChange{{Path: "/w/src/ä b.rs", Content: []byte("fn é() {}\r\n")}}, []string{
 			`textDocument/didOpen {"textDocument":{"uri":"file:///w/src/%C3%A4%20b.rs","languageId":"rust","version":0,"text":"fn é() {}\r\n"}}`,
 			`textDocument/didClose {"textDocument":{"uri":"file:///w/src/%C3%A4%20b.rs"}}`,
 			`workspace/didChangeWatchedFiles {"changes":[{"uri":"file:///w/src/%C3%A4%20b.rs","type":2}]}`,
-		}, false},
+		}, 0},
 		{"an open document is known already", []adapters.FileChange{{Path: "/w/a.rs", Open: true}}, []string{
 			`workspace/didChangeWatchedFiles {"changes":[{"uri":"file:///w/a.rs","type":2}]}`,
-		}, false},
+		}, 0},
 		{"text that is none", []adapters.FileChange{{Path: "/w/a.rs", Content: []byte("\xff")}}, []string{
 			`workspace/didChangeWatchedFiles {"changes":[{"uri":"file:///w/a.rs","type":2}]}`,
-		}, true},
+		}, mayWait},
 		{"a deleted file", []adapters.FileChange{{Path: "/w/a.rs", Deleted: true}}, []string{
 			`workspace/didChangeWatchedFiles {"changes":[{"uri":"file:///w/a.rs","type":3}]}`,
-		}, true},
+			`textDocument/didSave {"textDocument":{"uri":"file:///w/Cargo.toml"}}`,
+		}, sureWait},
 		{"a build script makes the server read the project again", []adapters.FileChange{{Path: "/w/build.rs", Open: true}}, []string{
 			`workspace/didChangeWatchedFiles {"changes":[{"uri":"file:///w/build.rs","type":2}]}`,
 			`textDocument/didSave {"textDocument":{"uri":"file:///w/Cargo.toml"}}`,
-		}, true},
+		}, sureWait},
+		{"a manifest is saved, and told of once", []adapters.FileChange{{Path: "/w/Cargo.toml"}, {Path: "/w/Cargo.lock", Created: true}}, []string{
+			`textDocument/didSave {"textDocument":{"uri":"file:///w/Cargo.toml"}}`,
+		}, sureWait},
 		{"a toolchain", []adapters.FileChange{{Path: "/w/rust-toolchain.toml"}}, []string{
 			`workspace/didChangeWatchedFiles {"changes":[{"uri":"file:///w/rust-toolchain.toml","type":2}]}`,
 			`textDocument/didSave {"textDocument":{"uri":"file:///w/Cargo.toml"}}`,
-		}, true},
-		{"other files", []adapters.FileChange{{Path: "/w/a.go"}, {Path: "/w/x.txt", Deleted: true}}, nil, false},
+		}, sureWait},
+		{"other files", []adapters.FileChange{{Path: "/w/a.go"}, {Path: "/w/x.txt", Deleted: true}}, nil, 0},
 	} {
-		d.due = false
+		d.due = 0
 		if diff := cmp.Diff(c.want, say(c.changes...)); diff != "" || d.due != c.due {
-			t.Errorf("%s: waits %v (-want +got):\n%s", c.name, d.due, diff)
+			t.Errorf("%s: waits %s (-want +got):\n%s", c.name, d.due, diff)
 		}
 	}
 }

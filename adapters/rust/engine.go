@@ -22,7 +22,7 @@ func analyzer() adapters.Engine {
 	return adapters.Engine{
 		ID:       "rust-analyzer",
 		Roles:    adapters.Navigate | adapters.RenameRole | adapters.Hierarchy | adapters.Actions | adapters.Diagnose | adapters.Format,
-		Trust:    true, // build scripts, procedural macros, and whatever the manifests name as compiler
+		Trust:    false, // of a workspace that is not trusted it runs nothing: see restricted and settings
 		InFlight: 8,
 		Ask:      func(bin string) []string { return []string{bin, "--version"} },
 		Env:      declared,

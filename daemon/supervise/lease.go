@@ -34,6 +34,7 @@ type Lease struct {
 	asked      uint64            // requests so far
 	had        map[string][]byte // what Text returned since the last request
 	incomplete string            // why an answer may lack places
+	leased     string            // the same of the server before it was told what has changed since
 	loading    string            // what the server was waiting for when it was asked all the same
 	encoding   text.Encoding
 }
@@ -71,7 +72,8 @@ func (l *Lease) Seq() uint64 {
 func (l *Lease) Complete() (ok bool, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.incomplete == "", l.incomplete
+	why = cmp.Or(l.incomplete, l.leased)
+	return why == "", why
 }
 
 // Call asks a read-only request. The server is first told all that the view
@@ -362,21 +364,23 @@ func (l *Lease) note(g *generation, seq uint64) {
 	l.cursor = seq
 	l.asked++
 	clear(l.had)
-	l.doubt(belief, overdue)
+	l.leased = ""
+	l.incomplete = l.doubt(l.incomplete, belief, overdue)
 }
 
-// doubt takes over why a process cannot be believed wholly. The caller holds mu.
-func (l *Lease) doubt(belief adapters.Readiness, overdue bool) {
+// doubt returns why a process cannot be believed wholly; what was known before
+// stays. The caller holds mu.
+func (l *Lease) doubt(known string, belief adapters.Readiness, overdue bool) string {
 	if overdue && belief.State == adapters.Loading {
 		l.loading = cmp.Or(belief.Waiting, "loading")
 	}
-	if l.incomplete != "" || belief.State == adapters.Ready {
-		return
+	switch {
+	case known != "" || belief.State == adapters.Ready:
+		return known
+	case belief.Waiting != "":
+		return l.i.engine.ID + ": " + belief.Waiting
 	}
-	l.incomplete = l.i.engine.ID + " is still loading"
-	if belief.Waiting != "" {
-		l.incomplete = l.i.engine.ID + ": " + belief.Waiting
-	}
+	return l.i.engine.ID + " is still loading"
 }
 
 // Settled is an error when the server was asked although it had not loaded the
@@ -431,7 +435,7 @@ func (l *Lease) ready(ctx context.Context) (*generation, error) {
 			belief, overdue := g.belief()
 			l.mu.Lock()
 			l.encoding = g.client.Encoding()
-			l.doubt(belief, overdue)
+			l.leased = l.doubt("", belief, overdue)
 			l.mu.Unlock()
 			return g, nil
 		}
