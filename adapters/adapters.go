@@ -110,7 +110,7 @@ type Engine struct {
 	Recipe    Install                                     // the same for auractl install
 	Launch    func(context.Context, Site) (Launch, error) // binary, arguments, settings; starts nothing
 	New       func(Launch) Driver                         // quirks and readiness of one process
-	Deadline  map[string]time.Duration                    // per method; "" is the default
+	Deadline  map[string]time.Duration                    // per method; "" is the default, "restore" of taking its text back after a turn
 }
 
 // Executable returns the name of the engine's program.

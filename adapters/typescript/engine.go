@@ -64,7 +64,9 @@ func server() adapters.Engine {
 
 // deadlines leave time for the projects that a question makes tsserver load.
 func deadlines() map[string]time.Duration {
-	out := map[string]time.Duration{"": 60 * time.Second}
+	// tsserver cannot be interrupted: what a check of planned text began it ends
+	// before it takes the old text back, and starting it anew takes longer.
+	out := map[string]time.Duration{"": 60 * time.Second, "restore": 60 * time.Second}
 	for _, method := range []string{
 		"textDocument/references", "textDocument/implementation", "textDocument/rename", "textDocument/prepareRename",
 		"callHierarchy/incomingCalls", "workspace/willRenameFiles",

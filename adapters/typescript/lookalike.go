@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
@@ -12,8 +13,10 @@ import (
 )
 
 const (
-	maxLookalikes = 12 // members that are tried
-	maxTried      = 12 // files that are looked at besides those that change
+	maxLookalikes = 8                // members that are tried
+	maxTried      = 4                // files that are looked at besides those that change
+	lookBytes     = 256 << 10        // of such a file: larger ones take the server seconds
+	lookTime      = 20 * time.Second // for all of it
 )
 
 // lookalikes completes the family of a member by those that nobody wrote to
@@ -25,6 +28,7 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 	if !ok || !isMember(r.sym.Kind) || r.sym.Kind == graph.KindEnumMem || strings.HasPrefix(r.sym.Name, "#") {
 		return nil
 	}
+	until := time.Now().Add(lookTime)
 	candidates, also, err := r.sameName(ctx)
 	if err != nil || len(candidates) == 0 {
 		return err
@@ -38,6 +42,9 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 	for _, c := range candidates[:min(len(candidates), maxLookalikes)] {
 		if edits.Covers(c.Path, c.NameSpan) {
 			continue
+		}
+		if time.Now().After(until) {
+			break
 		}
 		next, err := recipe.NewEdits(edits.Set(), r.read(ctx))
 		if err != nil {
@@ -89,7 +96,7 @@ func distance(s graph.Symbol, wrong []adapters.Problem) int {
 }
 
 // sameName returns the members of the symbol's name that the plan leaves alone,
-// and the files that hold the name.
+// and some of the files that hold them.
 func (r *renamer) sameName(ctx context.Context) (out []graph.Symbol, files []string, err error) {
 	holders, err := r.b.Snapshot().Grep(ctx, r.sym.Name)
 	if err != nil {
@@ -104,11 +111,11 @@ func (r *renamer) sameName(ctx context.Context) (out []graph.Symbol, files []str
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(files) < maxTried {
-			files = append(files, path)
-		}
 		for _, id := range src.tree.Named(r.sym.Name) {
 			if !r.edits.Covers(path, id.Span) && src.member(id.Span) {
+				if len(files) < maxTried && len(src.content) <= lookBytes && !slices.Contains(files, path) && len(r.edits.Of(path)) == 0 {
+					files = append(files, path)
+				}
 				out = append(out, graph.Symbol{Language: r.sym.Language, Name: id.Name, Kind: graph.KindProperty, Path: path, NameSpan: id.Span})
 			}
 		}

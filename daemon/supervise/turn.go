@@ -232,7 +232,8 @@ func (g *generation) show(ctx context.Context, paths []string, planned map[strin
 // restore gives the server the view's text back and waits until it has taken
 // it. The caller holds the mirror's lock.
 func (g *generation) restore(ctx context.Context, paths []string) error {
-	ctx, cancel := context.WithTimeout(ctx, g.i.limits.Restore)
+	// An engine that cannot be interrupted first ends what the turn asked.
+	ctx, cancel := context.WithTimeout(ctx, max(g.i.limits.Restore, g.i.engine.Deadline["restore"]))
 	defer cancel()
 	var changes []adapters.FileChange
 	proof := ""
