@@ -8,13 +8,17 @@ import (
 	"io"
 	"net/textproto"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // bare is a server that the test drives by itself, with none of Aura's code in
@@ -25,6 +29,9 @@ type bare struct {
 	pid   int
 	stdin io.WriteCloser
 	stop  func() // ends the server; may be called again
+
+	inBytes bool                // characters of its positions are bytes and not units of UTF-16
+	lines   map[string][]string // of files by path, which do not change meanwhile; used by the test's goroutine only
 
 	mu      sync.Mutex // guards what follows, and writes to stdin
 	next    int
@@ -63,7 +70,7 @@ func startServer(t testing.TB, argv []string, options any, root string, env []st
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b := &bare{root: root, pid: cmd.Process.Pid, stdin: stdin, waiting: map[string]chan reply{}}
+	b := &bare{root: root, pid: cmd.Process.Pid, stdin: stdin, waiting: map[string]chan reply{}, lines: map[string][]string{}}
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(bufio.NewReaderSize(stdout, 1<<20)) })
 	b.stop = sync.OnceFunc(func() {
@@ -72,6 +79,9 @@ func startServer(t testing.TB, argv []string, options any, root string, env []st
 		_ = cmd.Wait() // killed
 	})
 	t.Cleanup(b.stop)
+	var hello struct {
+		Capabilities struct{ PositionEncoding string }
+	}
 	b.call(t, "initialize", map[string]any{
 		"processId":        nil,
 		"rootUri":          uri(root),
@@ -81,7 +91,8 @@ func startServer(t testing.TB, argv []string, options any, root string, env []st
 			"workspace": map[string]any{"configuration": true, "workspaceFolders": true},
 		},
 		"initializationOptions": options,
-	}, nil)
+	}, &hello)
+	b.inBytes = hello.Capabilities.PositionEncoding == "utf-8"
 	if err := b.send(map[string]any{"jsonrpc": "2.0", "method": "initialized", "params": map[string]any{}}); err != nil {
 		t.Fatal(err)
 	}
@@ -220,6 +231,10 @@ func (b *bare) place(u string, line, character int) string {
 		return u
 	}
 	name := parsed.Path
+	if text, wide := b.line(name, line); wide {
+		units := utf16.Encode([]rune(text))
+		character = len(string(utf16.Decode(units[:min(character, len(units))])))
+	}
 	if rel, err := filepath.Rel(b.root, name); err == nil && filepath.IsLocal(rel) {
 		name = filepath.ToSlash(rel)
 	}
@@ -228,10 +243,35 @@ func (b *bare) place(u string, line, character int) string {
 
 // at is the position parameter of a request, from a 1-based place.
 func (b *bare) at(file string, line, column int) map[string]any {
-	return map[string]any{
-		"textDocument": map[string]any{"uri": uri(filepath.Join(b.root, filepath.FromSlash(file)))},
-		"position":     map[string]any{"line": line - 1, "character": column - 1},
+	path := filepath.Join(b.root, filepath.FromSlash(file))
+	character := column - 1
+	if text, wide := b.line(path, line-1); wide {
+		character = len(utf16.Encode([]rune(text[:character])))
 	}
+	return map[string]any{
+		"textDocument": map[string]any{"uri": uri(path)},
+		"position":     map[string]any{"line": line - 1, "character": character},
+	}
+}
+
+// line returns a line of a file; wide says that its bytes are not what the
+// server's characters count.
+func (b *bare) line(path string, n int) (text string, wide bool) {
+	if b.inBytes {
+		return "", false
+	}
+	if b.lines[path] == nil {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return "", false
+		}
+		b.lines[path] = strings.Split(string(content), "\n")
+	}
+	if n >= len(b.lines[path]) {
+		return "", false
+	}
+	text = b.lines[path][n]
+	return text, strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 func uri(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
