@@ -54,6 +54,10 @@ func (r *renamer) free(ctx context.Context, s graph.Symbol, name string) error {
 
 // exclude reports whether two declarations of one scope may not have one name.
 func exclude(a, b graph.Symbol) bool {
+	_, explicit := explicitly(a)
+	if _, too := explicitly(b); explicit || too {
+		return false // what implements explicitly is not seen under its name
+	}
 	switch {
 	case b.Kind == graph.KindConstruct:
 		return false
@@ -63,11 +67,6 @@ func exclude(a, b graph.Symbol) bool {
 		return arity(a) == arity(b)
 	case a.Kind == graph.KindNamespace && b.Kind == graph.KindNamespace:
 		return false // they become one
-	}
-	// What one of them implements explicitly is not seen under its name.
-	_, explicit := explicitly(a)
-	if _, too := explicitly(b); explicit || too {
-		return false
 	}
 	return true
 }
@@ -115,6 +114,10 @@ func (r *renamer) ownType(ctx context.Context, s graph.Symbol, name string) erro
 // inherited refuses a member's name that a base or a derived type gives to
 // another: one would hide the other, and calls would go elsewhere.
 func (r *renamer) inherited(ctx context.Context, s graph.Symbol, name string, same []graph.Symbol) error {
+	explicit := slices.ContainsFunc(same, func(o graph.Symbol) bool {
+		_, ok := explicitly(o)
+		return ok && o.Container == s.Container
+	})
 	same = slices.DeleteFunc(slices.Clone(same), func(o graph.Symbol) bool {
 		return o.Local || o.Container == s.Container || !isMember(o) && o.Kind != graph.KindField && o.Kind != graph.KindConstant || !exclude(s, o)
 	})
@@ -136,6 +139,9 @@ func (r *renamer) inherited(ctx context.Context, s graph.Symbol, name string, sa
 					continue
 				}
 				for _, o := range same {
+					if h.Symbol.Kind == graph.KindInterface && owner.Kind != graph.KindInterface && (explicit || s.Visibility != public) {
+						continue // it hides nothing there, and implements nothing
+					}
 					if o.Container == h.Symbol.Qualified && o.Project == h.Symbol.Project && (o.Visibility != private || s.Visibility != private) {
 						return r.taken(ctx, o, "%s has a member named %s, and one would hide the other", h.Symbol.Qualified, name)
 					}
