@@ -84,7 +84,7 @@ func (x *examination) look(s *api.DoctorServer) (runs bool) {
 		s.Path, s.From = path, from
 	}
 	var err error
-	if s.Version, err = tools.Version(e.ID, s.Path); err != nil {
+	if s.Version, err = tools.Version(e.ID, s.Path, x.caller.Env["PATH"]); err != nil {
 		s.State, s.Detail = "broken", "found, does not run: "+err.Error()
 		return false
 	}

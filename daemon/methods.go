@@ -99,7 +99,7 @@ func (d *Daemon) status(ctx context.Context, c serve.Call) (any, error) {
 		server := serverStatus(s)
 		out.ServerMemoryBytes += server.MemoryBytes
 		if len(s.Argv) > 0 && filepath.Base(s.Argv[0]) == d.tools.engines[s.Engine].Executable() {
-			if v, err := d.tools.Version(s.Engine, s.Argv[0]); err == nil {
+			if v, err := d.tools.Version(s.Engine, s.Argv[0], ""); err == nil {
 				server.Version = v // what servers say of themselves may be a page of build information
 			}
 		}

@@ -116,7 +116,7 @@ func (t *tools) find(engine, name, list string) (path, from string, err error) {
 	}
 	if known && len(found) > 1 && name == e.Executable() {
 		for _, f := range found {
-			if _, err := t.Version(engine, f[0]); err == nil {
+			if _, err := t.Version(engine, f[0], list); err == nil {
 				return f[0], f[1], nil
 			}
 		}
@@ -141,7 +141,7 @@ var versionPattern = regexp.MustCompile(`v?\d+\.\d+(\.\d+)?(-[0-9A-Za-z.]+)?`)
 
 // Version asks an engine's program, or another one that it needs, for its
 // version, once for each state of its file.
-func (t *tools) Version(engine, bin string) (string, error) {
+func (t *tools) Version(engine, bin, path string) (string, error) {
 	info, err := os.Stat(bin)
 	if err != nil {
 		return "", err
@@ -160,7 +160,7 @@ func (t *tools) Version(engine, bin string) (string, error) {
 	}
 	var last error
 	for _, argv := range questions {
-		out, status, err := t.run(ctx, proc.Command{Argv: argv, Env: os.Environ(), Dir: os.TempDir(), NoInput: true, Merge: true})
+		out, status, err := t.run(ctx, proc.Command{Argv: argv, Env: withPath(path), Dir: os.TempDir(), NoInput: true, Merge: true})
 		switch {
 		case err != nil:
 			return "", err
@@ -177,6 +177,17 @@ func (t *tools) Version(engine, bin string) (string, error) {
 		}
 	}
 	return "", last
+}
+
+// withPath is the environment with another PATH, unless that is empty: a script
+// finds its interpreter as it does where the client calls it.
+func withPath(path string) []string {
+	env := os.Environ()
+	if path == "" {
+		return env
+	}
+	env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
+	return append(env, "PATH="+path)
 }
 
 func firstLine(b []byte) string {
@@ -225,7 +236,7 @@ func (t *tools) Install(ctx context.Context, e adapters.Engine, env []string, fo
 	}
 	if !force && target() != "" {
 		// Where the client chooses the version, any that runs is what it would give.
-		if v, err := t.Version(e.ID, target()); err == nil && (v == e.Version || e.Recipe.Binary == "") {
+		if v, err := t.Version(e.ID, target(), ""); err == nil && (v == e.Version || e.Recipe.Binary == "") {
 			out.State, out.Path, out.Version = "present", target(), v
 			return out
 		}
@@ -261,7 +272,7 @@ func (t *tools) Install(ctx context.Context, e adapters.Engine, env []string, fo
 	if status.Code != 0 {
 		return fail(fmt.Errorf("%s: %s", strings.Join(argv, " "), status), printed)
 	}
-	v, err := t.Version(e.ID, target())
+	v, err := t.Version(e.ID, target(), "")
 	if err != nil {
 		return fail(fmt.Errorf("installed, but it does not run: %w", err), printed)
 	}

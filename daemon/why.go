@@ -114,7 +114,7 @@ func (d *Daemon) whyEngine(ctx context.Context, ws *workbench.Workspace, caller 
 	if now.Parked != "" {
 		w.Notes = append(w.Notes, "it was stopped: "+now.Parked)
 	}
-	if v, err := d.tools.Version(e.ID, w.Path); err == nil {
+	if v, err := d.tools.Version(e.ID, w.Path, caller.Env["PATH"]); err == nil {
 		w.Version = v
 	} else {
 		w.Notes = append(w.Notes, "it does not say its version: "+err.Error())

@@ -25,7 +25,7 @@ type shopOf struct {
 	language string   // as people call it
 	tools    []string // programs that have to be there
 	store    string   // the file that declares them
-	prepare  func(t *testing.T, dir string)
+	prepare  func(t testing.TB, dir string)
 
 	order, sum, saver, save, memory, disk, checkout string // names
 	references                                      int    // to Order, its declaration included
@@ -47,7 +47,7 @@ func shops() map[string]shopOf {
 		"csharp":     with(upper, "C#", "Store.cs", 7, "roslyn-lsp", "dotnet"),
 	}
 	sharp := all["csharp"]
-	sharp.prepare = func(t *testing.T, dir string) {
+	sharp.prepare = func(t testing.TB, dir string) {
 		done(t, dir, nil, lsptest.Tool(t, "dotnet"), "restore", "-v", "quiet")
 	}
 	all["csharp"] = sharp
@@ -69,7 +69,7 @@ func unpack(t testing.TB, lang, name string) string {
 }
 
 // openShop makes a user who trusts the shop in a language.
-func openShop(t *testing.T, lang string) (shopOf, *world) {
+func openShop(t testing.TB, lang string) (shopOf, *world) {
 	t.Helper()
 	s := shops()[lang]
 	for _, tool := range s.tools {

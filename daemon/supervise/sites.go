@@ -235,7 +235,7 @@ func (s *Supervisor) launch(ctx context.Context, w Want) (l adapters.Launch, inp
 		Command: s.o.Command(id),
 		Look:    func(name string) (string, error) { return s.o.Look(id, name, w.Env["PATH"]) },
 		Scratch: s.o.Scratch,
-		Version: func(bin string) (string, error) { return s.o.Version(id, bin) },
+		Version: func(bin string) (string, error) { return s.o.Version(id, bin, w.Env["PATH"]) },
 		Read: func(path string) ([]byte, error) {
 			inputs = append(inputs, path)
 			d, err := w.View.Read(ctx, path)

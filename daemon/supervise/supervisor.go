@@ -74,8 +74,8 @@ type Options struct {
 	// Look finds a program for an engine: in the client's PATH, in the tool
 	// folder. nil looks in the PATH of this process.
 	Look func(engine, name, path string) (string, error)
-	// Version asks a program of an engine for its version; nil knows none.
-	Version func(engine, bin string) (string, error)
+	// Version asks a program of an engine for its version, with the client's PATH; nil knows none.
+	Version func(engine, bin, path string) (string, error)
 	// Memory returns how many bytes all servers may use together; nil or 0 is half of the machine's.
 	Memory func() int64
 	// Command replaces an engine's command by the user's configuration; nil or an empty result does not.
@@ -143,7 +143,7 @@ func Start(o Options) *Supervisor {
 		o.Look = func(_, name, _ string) (string, error) { return exec.LookPath(name) }
 	}
 	if o.Version == nil {
-		o.Version = func(string, string) (string, error) { return "", errors.New("version is not known") }
+		o.Version = func(string, string, string) (string, error) { return "", errors.New("version is not known") }
 	}
 	if o.Command == nil {
 		o.Command = func(string) []string { return nil }
