@@ -28,6 +28,7 @@ type omnisharpDriver struct {
 	doing    string               // of the load, from its log
 	reading  map[string]time.Time // project files that it reads again, until when
 	failed   map[string]string    // project file to why its code is not known
+	dead     string               // why initialize is never answered
 	outdated string               // what it cannot be told; "" when nothing
 	known    map[string]bool      // project files that it has
 }
@@ -68,6 +69,8 @@ func (d *omnisharpDriver) Observe(e adapters.Event) adapters.Readiness {
 	}
 	r := adapters.Readiness{Progress: d.moves}
 	switch {
+	case d.dead != "":
+		r.State, r.Waiting = adapters.Lost, d.dead
 	case d.outdated != "":
 		r.State, r.Waiting = adapters.Outdated, d.outdated
 	case !d.opened:
@@ -103,6 +106,10 @@ func (d *omnisharpDriver) log(params []byte) {
 		return
 	}
 	d.moves++
+	if !d.opened && strings.Contains(m.Message, "Failed to handle request initialize") {
+		d.dead = "OmniSharp failed to load the project and will not answer: " + firstLine(m.Message)
+		return
+	}
 	_, said, _ := strings.Cut(m.Message, ": ") // the part that speaks comes first
 	said = strings.TrimSuffix(firstLine(said), " |")
 	switch {

@@ -12,11 +12,16 @@ import (
 // project file changed: it waits 0.3 s for more to change.
 const reloads = 3 * time.Second
 
+// restores is how long restoring packages may take without a word: roslyn-lsp
+// ends it after three minutes.
+const restores = 200 * time.Second
+
 // roslynDriver holds what is particular to one running roslyn-lsp.
 type roslynDriver struct {
 	loading map[string]string // token of progress to what it does now
 	begun   bool
 	moves   uint64
+	quiet   time.Time // since when packages are restored; zero when they are not
 	due     time.Time // until when a reload must have begun; zero when none is expected
 	doubts  []string  // why the load that ended last is less than whole
 	fresh   []string  // the same of the load that is running
@@ -37,10 +42,19 @@ func (d *roslynDriver) Observe(e adapters.Event) adapters.Readiness {
 	switch {
 	case e.Kind == adapters.Notification && e.Method == "$/progress":
 		d.progress(e.Params)
+		d.quiet = time.Time{}
+		for _, doing := range d.loading {
+			if strings.HasPrefix(doing, "Restoring packages") {
+				d.quiet = e.Time
+			}
+		}
 	case e.Kind == adapters.Notification && e.Method == "window/logMessage":
 		d.log(e.Params)
 	case e.Kind == adapters.Sent && e.Method == watched && reloadsFor(e.Params):
 		d.due = e.Time.Add(reloads)
+	}
+	if e.Kind == adapters.Tick && !d.quiet.IsZero() && e.Time.Before(d.quiet.Add(restores)) {
+		d.moves++ // it downloads, and says nothing meanwhile
 	}
 	if !d.due.IsZero() && len(d.loading) == 0 && e.Time.After(d.due) {
 		d.due = time.Time{} // it saw no reason to

@@ -160,6 +160,13 @@ func TestOmnisharpDriver_Troubles(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("initialize is never answered", func(t *testing.T) {
+		d := newOmnisharp(adapters.Launch{})
+		r := d.Observe(event(1, adapters.Notification, "window/logMessage", `{"type":1,"message":"OmniSharp.Extensions.JsonRpc.InputHandler: Failed to handle request initialize 1 | "}`))
+		if r.State != adapters.Lost || !strings.Contains(r.Waiting, "Failed to handle request initialize") {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("sources change", func(t *testing.T) {
 		if r := sent(ready(), 1, "/w/A.cs", created); r.State != adapters.Ready {
 			t.Errorf("%+v", r)
@@ -197,6 +204,22 @@ func TestDrivers_Mirror(t *testing.T) {
 	}
 	if diff := cmp.Diff(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return strings.Contains(s, "/Open.cs") }), told(newOmnisharp(adapters.Launch{}))); diff != "" {
 		t.Errorf("OmniSharp: %s", diff)
+	}
+}
+
+// TestRoslynDriver_Restoring: packages are restored without a word, which is no
+// reason to give up; but not for ever.
+func TestRoslynDriver_Restoring(t *testing.T) {
+	d := newRoslyn(adapters.Launch{})
+	d.Observe(event(0, adapters.Notification, "$/progress", `{"token":1,"value":{"kind":"begin","title":"Loading C# projects"}}`))
+	start := d.Observe(event(1, adapters.Notification, "$/progress", `{"token":1,"value":{"kind":"report","message":"Restoring packages"}}`))
+	later := d.Observe(event(100, adapters.Tick, "", ""))
+	if later.Progress <= start.Progress || later.State != adapters.Loading || !strings.Contains(later.Waiting, "Restoring packages") {
+		t.Errorf("after 100 s: %+v", later)
+	}
+	late := d.Observe(event(300, adapters.Tick, "", ""))
+	if again := d.Observe(event(301, adapters.Tick, "", "")); again.Progress != late.Progress {
+		t.Errorf("after 300 s: %+v", again)
 	}
 }
 

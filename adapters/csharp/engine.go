@@ -47,7 +47,7 @@ func omnisharp() adapters.Engine {
 		Install:  "unpack omnisharp-linux-x64-net6.0.tar.gz of https://github.com/OmniSharp/omnisharp-roslyn/releases/tag/" + omnisharpVersion + " and put its program OmniSharp into PATH; it also needs the .NET SDK",
 		Launch:   launchOmnisharp,
 		New:      newOmnisharp,
-		Deadline: deadlines(),
+		Deadline: within(10 * time.Minute),
 	}
 }
 
@@ -64,15 +64,16 @@ func roslyn() adapters.Engine {
 		Install:  "make tools, with the C# bundle beside the checkout",
 		Launch:   launchRoslyn,
 		New:      newRoslyn,
-		Deadline: deadlines(),
+		Deadline: within(time.Minute),
 	}
 }
 
-// deadlines are those of both engines, which compile what a question needs
-// when it is asked.
-func deadlines() map[string]time.Duration {
+// within returns the deadlines of an engine, which compiles what a question
+// needs when it is asked. start is that of the handshake, which OmniSharp
+// answers when it has loaded everything: minutes for a large solution.
+func within(start time.Duration) map[string]time.Duration {
 	const slow = 90 * time.Second
-	out := map[string]time.Duration{"": 30 * time.Second}
+	out := map[string]time.Duration{"": 30 * time.Second, "initialize": start}
 	for _, method := range []string{
 		"textDocument/references", "textDocument/implementation", "textDocument/rename", "textDocument/definition",
 		"callHierarchy/incomingCalls", "callHierarchy/outgoingCalls", "typeHierarchy/subtypes", "typeHierarchy/supertypes",
