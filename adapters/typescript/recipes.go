@@ -171,6 +171,9 @@ func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (
 		if usage(t.Symbol, h.Place) == usedByImport || h.Place.Path == t.Symbol.Path && h.Place.Span == t.Symbol.NameSpan {
 			return true
 		}
+		if h.Place.File.Content()[h.Place.Span.Start] == '[' {
+			return true // an array that holds implementations is named as one
+		}
 		tree, err := b.Tree(ctx, h.Place.Path)
 		if err != nil {
 			return false
