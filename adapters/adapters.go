@@ -104,6 +104,9 @@ type Engine struct {
 	// them open: some servers answer only about those, others keep what they
 	// have worked out only for them.
 	OpenAsked bool
+	// Overlooks says what the server's diagnostics leave to the language's
+	// compiler, in words for people; answers with them are then not whole.
+	Overlooks string
 	Env       []string                                    // names of variables that make two instances differ
 	Version   string                                      // pinned version that Install gives
 	Install   string                                      // command that a person can run

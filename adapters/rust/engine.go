@@ -20,17 +20,18 @@ const analyzerVersion = "0.0.340"
 // analyzer is the Rust project's language server.
 func analyzer() adapters.Engine {
 	return adapters.Engine{
-		ID:       "rust-analyzer",
-		Roles:    adapters.Navigate | adapters.RenameRole | adapters.Hierarchy | adapters.Actions | adapters.Diagnose | adapters.Format,
-		Trust:    false, // of a workspace that is not trusted it runs nothing: see restricted and settings
-		InFlight: 8,
-		Ask:      func(bin string) []string { return []string{bin, "--version"} },
-		Env:      declared,
-		Version:  analyzerVersion,
-		Install:  "rustup component add rust-analyzer rust-src, or cargo install ra_ap_rust-analyzer@" + analyzerVersion + " --locked",
-		Recipe:   adapters.Install{Client: "rustup", Args: []string{"component", "add", "rust-analyzer", "rust-src"}},
-		Launch:   launch,
-		New:      newDriver,
+		ID:        "rust-analyzer",
+		Overlooks: "it leaves names that do not resolve and most errors of types to the compiler; cargo check finds those, as every change through Aura does",
+		Roles:     adapters.Navigate | adapters.RenameRole | adapters.Hierarchy | adapters.Actions | adapters.Diagnose | adapters.Format,
+		Trust:     false, // of a workspace that is not trusted it runs nothing: see restricted and settings
+		InFlight:  8,
+		Ask:       func(bin string) []string { return []string{bin, "--version"} },
+		Env:       declared,
+		Version:   analyzerVersion,
+		Install:   "rustup component add rust-analyzer rust-src, or cargo install ra_ap_rust-analyzer@" + analyzerVersion + " --locked",
+		Recipe:    adapters.Install{Client: "rustup", Args: []string{"component", "add", "rust-analyzer", "rust-src"}},
+		Launch:    launch,
+		New:       newDriver,
 		Deadline: map[string]time.Duration{
 			"":                             20 * time.Second,
 			"textDocument/definition":      60 * time.Second, // the first one may infer a whole crate

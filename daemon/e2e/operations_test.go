@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -140,11 +141,11 @@ func cells() []cell {
 			path := filepath.Join(w.ws, s.store)
 			before := read(t, path)
 			defer write(t, path, before)
-			write(t, path, declaration.ReplaceAllString(before, "$1 Odrer"))
+			write(t, path, argument.ReplaceAllString(before, "$1()"))
 			var out api.Diagnostics
 			refusal := w.call(t, "code.inspect", map[string]any{"operation": "diagnostics", "filePath": s.store, "minSeverity": "error"}, &out)
 			if refusal == nil && len(out.Diagnostics) == 0 {
-				return out.Source, nil, fmt.Errorf("no error in a file without %s", s.order)
+				return out.Source, nil, errors.New("no error where an argument is missing")
 			}
 			return out.Source, refusal, nil
 		}},
@@ -154,7 +155,8 @@ func cells() []cell {
 	}
 }
 
-var declaration = regexp.MustCompile(`(type|struct|class) Order\b`)
+// argument is what a call needs, and every server misses.
+var argument = regexp.MustCompile(`(order\.[sS]um)\(\w+\)`)
 
 // like gives a name the case of another.
 func like(name, lower string) string {

@@ -202,6 +202,8 @@ func symbolEntry(root string, h adapters.Hit) api.SymbolEntry {
 	var e api.SymbolEntry
 	if h.Symbol != nil {
 		e = entry(root, *h.Symbol, h.Place.File)
+	} else if content := h.Place.File.Content(); h.Place.Span.End <= len(content) {
+		e.Name = string(content[h.Place.Span.Start:h.Place.Span.End]) // a declaration that syntax does not list
 	}
 	e.Location = location(root, h.Place, true)
 	e.Depth, e.FromSymbolID = h.Depth, string(h.From)

@@ -22,7 +22,7 @@ func (b *Bench) Diagnostics(ctx context.Context, path string) ([]api.Diagnostic,
 	if err != nil {
 		return nil, err
 	}
-	if l.opens && b.session.Inside(path) {
+	if l.engine.OpenAsked && b.session.Inside(path) {
 		// Some servers say nothing of what is wrong in a file that is closed.
 		if err := l.Open(ctx, []string{path}); err != nil {
 			return nil, err
@@ -31,6 +31,9 @@ func (b *Bench) Diagnostics(ctx context.Context, path string) ([]api.Diagnostic,
 	got, err := l.Lease.Diagnostics(ctx, path)
 	if err != nil {
 		return nil, err
+	}
+	if l.engine.Overlooks != "" {
+		b.Incomplete(l.engine.ID + ": " + l.engine.Overlooks)
 	}
 	if got.Dropped > 0 {
 		b.Incomplete(fmt.Sprintf("%d diagnostics of %s could not be read", got.Dropped, b.session.Relative(path)))

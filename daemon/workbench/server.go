@@ -25,7 +25,7 @@ import (
 type lease struct {
 	*supervise.Lease
 	session *Session
-	opens   bool // the engine wants the documents open that requests name
+	engine  adapters.Engine
 
 	mu   sync.Mutex           // guards base
 	base map[string]text.Hash // what positions in requests count in
@@ -80,7 +80,7 @@ func (s *Session) leaseEngine(ctx context.Context, lang adapters.Adapter, p adap
 	if err != nil {
 		return nil, err
 	}
-	l = &lease{Lease: got, session: s, opens: engine.OpenAsked, base: map[string]text.Hash{}}
+	l = &lease{Lease: got, session: s, engine: engine, base: map[string]text.Hash{}}
 	s.mu.Lock()
 	s.leases[key] = l
 	s.mu.Unlock()
@@ -130,7 +130,7 @@ func (l *lease) Position(ctx context.Context, path string, offset int) (protocol
 	_, asked := l.base[path]
 	l.base[path] = hash
 	l.mu.Unlock()
-	if l.opens && !asked && l.session.Inside(path) {
+	if l.engine.OpenAsked && !asked && l.session.Inside(path) {
 		if err := l.Open(ctx, []string{path}); err != nil {
 			return protocol.TextDocumentPositionParams{}, err
 		}
