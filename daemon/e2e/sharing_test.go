@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/auralsp/aura/daemon/api"
@@ -91,5 +92,32 @@ func TestNamedEnvironmentsAreKeptApart(t *testing.T) {
 	w.env = plain
 	if n := len(w.serversOf(t)["gopls"]); n != 2 {
 		t.Errorf("%d servers, want one for each build", n)
+	}
+}
+
+// TestProgramsAreFoundInTheClientsPath has a daemon that was started where there
+// is no server, and a client that has one in its PATH.
+func TestProgramsAreFoundInTheClientsPath(t *testing.T) {
+	w := newWorld(t, unpack(t, "go", "shop"))
+	w.stop(t)
+	with := w.env
+	w.env = slices.Clone(with)
+	for i, v := range w.env {
+		if strings.HasPrefix(v, "PATH=") {
+			w.env[i] = "PATH=" + withoutServer(t, w)
+		}
+	}
+	question := map[string]any{"symbolName": "Order", "limit": all}
+	refused(t, w.call(t, "aura_references", question, nil), api.ServerUnavailable)
+	w.env = with
+	var got api.Places
+	w.must(t, "aura_references", question, &got)
+	if want := shops()["go"].references; got.Total != want {
+		t.Errorf("%d references, want %d", got.Total, want)
+	}
+	var doctor api.Doctor
+	w.must(t, "doctor", map[string]any{}, &doctor)
+	if !doctor.Success {
+		t.Errorf("doctor finds fault: %+v", doctor)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/lspclient/lsptest"
 )
@@ -181,5 +183,31 @@ func TestInstancesAreKeptApart(t *testing.T) {
 	slices.Sort(pids)
 	if len(slices.Compact(pids)) != 4 {
 		t.Errorf("processes %v; want four", pids)
+	}
+}
+
+// An engine that the user has disabled is as if it were not there.
+func TestDisabledEngineIsNotStarted(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, twoFiles, func(o *Options, _ *adapters.Engine, _ *driver) {
+		o.Disabled = func(engine string) bool { return engine == "fake" }
+	})
+	_, err := r.sup.Lease(t.Context(), r.want("one"))
+	out := wantCode(t, err, api.ServerUnavailable)
+	if !Missing(err) || !strings.Contains(out.Message, "servers.fake.disabled") || len(r.spawner.Processes()) != 0 {
+		t.Errorf("%v (missing: %v) with %d processes", err, Missing(err), len(r.spawner.Processes()))
+	}
+}
+
+// The command that a lease would run can be had without starting it.
+func TestResolveStartsNothing(t *testing.T) {
+	r := newRig(t, lsptest.Config{}, twoFiles)
+	launch, now, err := r.sup.Resolve(t.Context(), r.want("one"))
+	if err != nil || now.State != "absent" || len(launch.Argv) == 0 || len(r.spawner.Processes()) != 0 {
+		t.Errorf("%+v, %+v, %v with %d processes", launch, now, err, len(r.spawner.Processes()))
+	}
+	l := r.lease("one")
+	pid := r.state(l).PID
+	if _, now, err = r.sup.Resolve(t.Context(), r.want("two")); err != nil || now.State != "ready" || now.PID != pid {
+		t.Errorf("%+v, %v; want the running process %d", now, err, pid)
 	}
 }
