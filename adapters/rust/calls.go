@@ -3,6 +3,9 @@ package rust
 import (
 	"context"
 	"slices"
+	"strings"
+
+	"go.lsp.dev/protocol"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
@@ -17,6 +20,9 @@ func callers(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters
 	}
 	found, err := recipe.Callers(ctx, b, t)
 	if err != nil {
+		return found, err
+	}
+	if err := throughTrait(ctx, b, t, &found); err != nil {
 		return found, err
 	}
 	uses, err := inMacros(ctx, b, t.Symbol)
@@ -40,6 +46,71 @@ func callers(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters
 	}
 	order(b, found.Hits)
 	return found, nil
+}
+
+// maxTraitCalls bounds how many calls of a trait's method are looked at for one answer.
+const maxTraitCalls = 300
+
+// throughTrait adds the callers that call a method of an impl block by way of
+// its trait: on a dyn value or a type parameter.
+func throughTrait(ctx context.Context, b adapters.Bench, t adapters.Target, found *adapters.Found) error {
+	if !strings.Contains(around(t.Symbol), " as ") {
+		return nil
+	}
+	list, err := recipe.Locate(ctx, b, adapters.Navigate, protocol.MethodTextDocumentDeclaration, t.Symbol, nil)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		method, ok := recipe.SymbolAt(ctx, b, p)
+		if !ok || spotOf(method) == spotOf(t.Symbol) || !recipe.Inside(b.Root(), p.Path) {
+			continue
+		}
+		calls, err := recipe.Callers(ctx, b, adapters.Target{Symbol: method, Depth: 1})
+		if err != nil {
+			return err
+		}
+		looked := 0
+		for _, h := range calls.Hits {
+			var ranges []adapters.Place
+			for _, r := range h.Ranges {
+				if looked++; looked > maxTraitCalls {
+					b.Incomplete("more than " + count(maxTraitCalls, "call") + " of the trait's " + method.Name + " were not looked at")
+					return nil
+				}
+				defined, err := definitions(ctx, b, r.Path, r.Span)
+				if err != nil {
+					return err
+				}
+				if slices.ContainsFunc(defined, func(d adapters.Place) bool { return d.Path == method.Path && d.Span == method.NameSpan }) {
+					ranges = append(ranges, r)
+				}
+			}
+			if len(ranges) == 0 || h.Symbol == nil {
+				continue
+			}
+			if at := slices.IndexFunc(found.Hits, func(k adapters.Hit) bool { return k.Symbol != nil && k.Symbol.ID == h.Symbol.ID && k.Depth == 1 }); at >= 0 {
+				found.Hits[at].Ranges = append(found.Hits[at].Ranges, ranges...)
+				continue
+			}
+			h.From, h.Ranges = t.Symbol.ID, ranges
+			found.Hits = append(found.Hits, h)
+			if t.Depth < 2 {
+				continue
+			}
+			above, err := recipe.Callers(ctx, b, adapters.Target{Symbol: *h.Symbol, Depth: t.Depth - 1})
+			if err != nil {
+				return err
+			}
+			for _, a := range above.Hits {
+				a.Depth++
+				if !slices.ContainsFunc(found.Hits, func(k adapters.Hit) bool { return k.Symbol != nil && a.Symbol != nil && k.Symbol.ID == a.Symbol.ID }) {
+					found.Hits = append(found.Hits, a)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // maxMacroCalls bounds how many names in arguments of macros are resolved for one answer.
