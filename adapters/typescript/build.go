@@ -35,7 +35,8 @@ const installHint = "npm install --save-dev typescript, or `auractl install " + 
 // them. What belongs to no configuration is checked for its syntax.
 func (a *Adapter) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Project, changed []string) ([]adapters.Check, error) {
 	top := recipe.Top(s, p.Root)
-	list, loose, err := judged(ctx, s, top, p, changed)
+	all := newConfigs(s, top)
+	list, loose, err := judged(ctx, all, p, changed)
 	if err != nil || len(list) == 0 && len(loose) == 0 {
 		return nil, err
 	}
@@ -51,7 +52,15 @@ func (a *Adapter) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Pr
 			return nil, err
 		}
 		if folder != "" && !older(version, compilerNative) {
-			folder = "\x00" + folder
+			// It has no API to be asked by, and judges by what was built of the
+			// projects that are referenced: those are judged by the server's compiler.
+			at, err := all.at(ctx, config)
+			if err != nil {
+				return nil, err
+			}
+			if folder = "\x00" + folder; at != nil && len(at.refers) > 0 {
+				folder = ""
+			}
 		}
 		if groups[folder] == nil {
 			order = append(order, folder)
@@ -89,17 +98,16 @@ func nativeCheck(p adapters.Project, folder, config string) adapters.Check {
 		Name: "tsc " + config,
 		Argv: []string{"node", filepath.Join(folder, "bin", "tsc"), "--noEmit", "--pretty", "false", "-p", config},
 		Dir:  dir, Stale: adapters.ByContent, Install: installHint,
-		Parse: func(output []byte, exit int) ([]adapters.Problem, error) { return parsePrinted(dir, output, exit), nil },
+		Parse: func(output []byte, exit int) ([]adapters.Problem, error) { return parsePrinted(dir, output, exit) },
 	}
 }
 
 // judged returns the configurations that a change of the files may break, and
 // the files that belong to none.
-func judged(ctx context.Context, s adapters.Snapshot, top string, p adapters.Project, changed []string) (list, loose []string, err error) {
-	all := newConfigs(s, top)
+func judged(ctx context.Context, all *configs, p adapters.Project, changed []string) (list, loose []string, err error) {
 	hit := map[string]bool{}
 	for _, path := range changed {
-		content, err := recipe.ReadOptional(ctx, s, path)
+		content, err := recipe.ReadOptional(ctx, all.s, path)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -259,9 +267,15 @@ func parseChecked(output []byte, exit int) ([]adapters.Problem, error) {
 		}
 	}
 	if !judged {
-		out = append(out, adapters.Problem{Message: fmt.Sprintf("the TypeScript compiler ended before it had judged (exit status %d): %s", exit, strings.Join(loose[max(0, len(loose)-8):], " "))})
+		return nil, unjudged(exit, loose)
 	}
 	return out, nil
+}
+
+// unjudged says that the compiler itself failed: the same failure before and
+// after a change would pass for a project that has an error of old.
+func unjudged(exit int, said []string) error {
+	return &adapters.UnableError{Reason: fmt.Sprintf("the TypeScript compiler ended before it had judged (exit status %d): %s", exit, strings.Join(said[max(0, len(said)-8):], " "))}
 }
 
 // printed matches one finding of tsc, with a place or without.
@@ -269,8 +283,9 @@ var printed = regexp.MustCompile(`^(?:(.+?)\((\d+),(\d+)\): )?(error|warning) (T
 
 // parsePrinted reads what tsc prints without colours: findings with places
 // relative to where it ran, and lines that go on about one.
-func parsePrinted(dir string, output []byte, exit int) []adapters.Problem {
+func parsePrinted(dir string, output []byte, exit int) ([]adapters.Problem, error) {
 	var out []adapters.Problem
+	var loose []string
 	for line := range strings.Lines(string(output)) {
 		line = strings.TrimRight(line, "\r\n")
 		m := printed.FindStringSubmatch(line)
@@ -287,9 +302,12 @@ func parsePrinted(dir string, output []byte, exit int) []adapters.Problem {
 			out = append(out, p)
 		case strings.HasPrefix(line, " ") && len(out) > 0:
 			out[len(out)-1].Message += "\n" + strings.TrimSpace(line)
-		case exit != 0 && len(out) == 0 && strings.TrimSpace(line) != "":
-			out = append(out, adapters.Problem{Message: line})
+		case strings.TrimSpace(line) != "":
+			loose = append(loose, line)
 		}
 	}
-	return out
+	if exit != 0 && len(out) == 0 {
+		return nil, unjudged(exit, loose)
+	}
+	return out, nil
 }
