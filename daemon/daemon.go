@@ -270,7 +270,7 @@ func (d *Daemon) closed(c serve.Client) {
 // to the supervisor.
 func (d *Daemon) memory() int64 {
 	cfg, _ := d.o.Config.Get()
-	return int64(cfg.Limits.MemoryMegabytes) * 1_000_000
+	return int64(cfg.Limits.MemoryMegabytes) << 20
 }
 
 // idle is how long a server may be unused: 0 minutes mean for ever.

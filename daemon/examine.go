@@ -35,10 +35,7 @@ func unusable(s api.DoctorServer) bool { return s.State == "missing" || s.State 
 // run looks the engine up and says how each project is or would be served.
 func (x *examination) run(ctx context.Context, projects []adapters.Project) []api.DoctorServer {
 	e := x.engine
-	s := api.DoctorServer{Engine: e.ID, Language: x.language.Language().Name, State: "unused", Pinned: e.Version, Install: "auractl install " + e.ID}
-	if e.Recipe.Client == "" {
-		s.Install = e.Install
-	}
+	s := api.DoctorServer{Engine: e.ID, Language: x.language.Language().Name, State: "unused", Pinned: e.Version, Install: installs(e)}
 	if cfg, _ := x.d.o.Config.Get(); cfg.Servers[e.ID].Disabled {
 		s.Detail = "servers." + e.ID + ".disabled is set in the configuration"
 		return []api.DoctorServer{s}
@@ -68,6 +65,14 @@ func (x *examination) run(ctx context.Context, projects []adapters.Project) []ap
 		out = append(out, one)
 	}
 	return out
+}
+
+// installs is the command that installs an engine, or what a person has to do.
+func installs(e adapters.Engine) string {
+	if e.Recipe.Client == "" {
+		return e.Install
+	}
+	return "auractl install " + e.ID
 }
 
 // look finds the engine's program and asks for its version.

@@ -91,7 +91,7 @@ func (d *Daemon) status(ctx context.Context, c serve.Call) (any, error) {
 		out.Warnings = append(out.Warnings, ws.Health()...)
 	}
 	memory := d.supervisor.Memory()
-	out.Limits["memoryMegabytes"] = int(memory.Limit / 1_000_000)
+	out.Limits["memoryMegabytes"] = int(memory.Limit >> 20)
 	if memory.Over != "" {
 		out.Warnings = append(out.Warnings, memory.Over)
 	}

@@ -96,7 +96,7 @@ func (d *Daemon) whyEngine(ctx context.Context, ws *workbench.Workspace, caller 
 	} else if path, from, err := d.tools.find(e.ID, e.Executable(), caller.Env["PATH"]); err == nil {
 		w.Path, w.Reason = path, "found in "+from
 	} else {
-		w.State, w.Reason = "missing", err.Error()+"; auractl install "+e.ID
+		w.State, w.Reason = "missing", err.Error()+"; to install it: "+installs(e)
 		return w
 	}
 	launch, now, err := d.supervisor.Resolve(ctx, supervise.Want{

@@ -22,7 +22,7 @@ func (a *app) viewStatus(p *page, r api.Status) {
 		p.line("  log      %s", escape(r.LogFile))
 	}
 	p.line("  memory   %s", size(r.MemoryBytes))
-	if limit := int64(r.Limits["memoryMegabytes"]) * 1_000_000; limit > 0 && r.ServerMemoryBytes > 0 {
+	if limit := int64(r.Limits["memoryMegabytes"]) << 20; limit > 0 && r.ServerMemoryBytes > 0 {
 		p.line("  servers  %s of at most %s", size(r.ServerMemoryBytes), size(limit))
 	}
 	p.line("  clients  %d now, %s", r.Clients, plural(int(r.Requests), "request"))

@@ -66,6 +66,9 @@ func installHint(e adapters.Engine) string {
 	if e.Install == "" {
 		return "; see `auractl doctor`"
 	}
+	if e.Recipe.Client == "" {
+		return "; to install it: " + e.Install
+	}
 	return fmt.Sprintf("; install it with `auractl install %s` or `%s`", e.ID, e.Install)
 }
 

@@ -50,7 +50,7 @@ func TestP01_MissingNotExecutableOrExitsAtOnce(t *testing.T) {
 				t.Errorf("took %v; want under a second", took)
 			}
 			out := wantCode(t, err, api.ServerUnavailable)
-			for _, s := range append(c.says, "auractl install fake", "make fake") {
+			for _, s := range append(c.says, "to install it: make fake", "make fake") {
 				if !strings.Contains(out.Message, s) {
 					t.Errorf("%q does not say %q", out.Message, s)
 				}

@@ -169,7 +169,7 @@ func (i *instance) evict(why string) bool {
 // bytes prints a size for people.
 func bytes(n int64) string {
 	if n < 10<<30 {
-		return fmt.Sprintf("%d MB", n/1_000_000)
+		return fmt.Sprintf("%d MiB", n>>20)
 	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	return fmt.Sprintf("%d GiB", n>>30)
 }
