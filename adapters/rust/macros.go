@@ -27,8 +27,23 @@ type use struct {
 // references answers with rust-analyzer's places and those in macro bodies.
 func references(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	found, err := recipe.References(usage)(ctx, b, t)
-	if err != nil || t.Symbol.Local {
+	if err != nil {
 		return found, err
+	}
+	if !slices.ContainsFunc(found.Hits, func(h adapters.Hit) bool {
+		return h.Place.Path == t.Symbol.Path && h.Place.Span.Start <= t.Symbol.NameSpan.Start && t.Symbol.NameSpan.End <= h.Place.Span.End
+	}) {
+		// The server was asked for the declaration, too.
+		hit, err := declaration(ctx, b, t.Symbol)
+		if err != nil {
+			return found, err
+		}
+		hit.Symbol, hit.Body = nil, graph.Span{}
+		found.Hits = append(found.Hits, hit)
+		unseenSymbol(b, t.Symbol)
+	}
+	if t.Symbol.Local {
+		return found, nil
 	}
 	uses, err := inMacros(ctx, b, t.Symbol)
 	if err != nil {

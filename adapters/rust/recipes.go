@@ -20,7 +20,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 		return adapters.Find[adapters.Target]{How: adapters.ByAura, Note: note, Run: known(run)}
 	}
 	return adapters.Recipes{
-		Definition:      server("rust-analyzer", recipe.Definition),
+		Definition:      server("rust-analyzer", definition),
 		TypeDefinition:  server("rust-analyzer", recipe.TypeDefinition),
 		References:      server("rust-analyzer, completed by Aura in macro_rules! bodies", references),
 		Implementations: server("rust-analyzer, which names impl blocks; Aura names their types", implementations),
@@ -38,11 +38,60 @@ func known(run recipe.Question) recipe.Question {
 	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 		found, err := run(ctx, b, t)
 		var server adapters.ServerRefusal
-		if err != nil && errors.As(err, &server) {
+		switch {
+		case err != nil && errors.As(err, &server):
 			err = declined(b, t.Symbol, server)
+		case err == nil && len(found.Hits) == 0:
+			err = believed(ctx, b, t.Symbol)
 		}
 		return found, err
 	}
+}
+
+// believed marks an empty answer as incomplete when the server knows nothing
+// of the symbol itself: it answers so about code that is in no build.
+func believed(ctx context.Context, b adapters.Bench, sym graph.Symbol) error {
+	defined, err := definitions(ctx, b, sym.Path, sym.NameSpan)
+	if err != nil {
+		var server adapters.ServerRefusal
+		if errors.As(err, &server) {
+			return declined(b, sym, server)
+		}
+		return err
+	}
+	if len(defined) == 0 {
+		unseenSymbol(b, sym)
+	}
+	return nil
+}
+
+func unseenSymbol(b adapters.Bench, sym graph.Symbol) {
+	b.Incomplete("rust-analyzer knows nothing of " + sym.Qualified + ": #[cfg] leaves it out of the build here, or no crate reaches its file by a mod declaration")
+}
+
+// definition answers with rust-analyzer's place, else with that which syntax found.
+func definition(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+	found, err := recipe.Definition(ctx, b, t)
+	if err != nil || len(found.Hits) > 0 {
+		return found, err
+	}
+	hit, err := declaration(ctx, b, t.Symbol)
+	if err != nil {
+		return found, err
+	}
+	unseenSymbol(b, t.Symbol)
+	return adapters.Found{Hits: []adapters.Hit{hit}}, nil
+}
+
+// declaration is where syntax found a symbol.
+func declaration(ctx context.Context, b adapters.Bench, sym graph.Symbol) (adapters.Hit, error) {
+	content, _, err := b.Snapshot().Read(ctx, sym.Path)
+	if err != nil {
+		return adapters.Hit{}, err
+	}
+	return adapters.Hit{
+		Place: adapters.Place{Path: sym.Path, Span: sym.NameSpan, File: fileOf(content)}, IsDeclaration: true, Symbol: &sym, Body: sym.Decl, Source: "syntax",
+	}, nil
 }
 
 // invalidParams and internalError are codes of JSON-RPC.
