@@ -16,12 +16,12 @@ import (
 // clashes refuses a name that is taken where the symbol, or one of its family,
 // is declared. OmniSharp writes such a name and leaves the build broken.
 func (r *renamer) clashes(ctx context.Context) error {
-	for _, f := range r.family {
-		if err := r.free(ctx, f, r.in.NewName); err != nil {
+	for _, f := range r.Members {
+		if err := r.free(ctx, f, r.In.NewName); err != nil {
 			return err
 		}
 	}
-	if isType(r.sym.Kind) && !r.sym.Local {
+	if isType(r.Symbol.Kind) && !r.Symbol.Local {
 		return r.meant(ctx)
 	}
 	return nil
@@ -30,7 +30,7 @@ func (r *renamer) clashes(ctx context.Context) error {
 // free refuses a name that is taken in the scope of a declaration.
 func (r *renamer) free(ctx context.Context, s graph.Symbol, name string) error {
 	name = bare(name)
-	same, err := r.b.Graph().ByName(ctx, name)
+	same, err := r.Bench.Graph().ByName(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func scope(container string) string {
 // of one of its members: only constructors have it.
 func (r *renamer) ownType(ctx context.Context, s graph.Symbol, name string) error {
 	if isType(s.Kind) && s.Kind != graph.KindEnum && s.Kind != graph.KindTypeParam {
-		members, err := r.b.Graph().ByName(ctx, name)
+		members, err := r.Bench.Graph().ByName(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (r *renamer) inherited(ctx context.Context, s graph.Symbol, name string, sa
 	}
 	for _, direction := range []recipe.Question{recipe.SupertypesBySyntax, recipe.DerivedBySyntax} {
 		for _, owner := range owners {
-			found, err := direction(ctx, r.b, adapters.Target{Symbol: owner, Depth: 1, Transitive: true})
+			found, err := direction(ctx, r.Bench, adapters.Target{Symbol: owner, Depth: 1, Transitive: true})
 			if err != nil {
 				return r.explain(s, err)
 			}
@@ -159,11 +159,11 @@ func (r *renamer) freeLocal(ctx context.Context, s graph.Symbol, name string) er
 	if err != nil {
 		return err
 	}
-	owner, ok := src.tree.Enclosing(s.NameSpan.Start)
+	owner, ok := src.Tree.Enclosing(s.NameSpan.Start)
 	if !ok {
 		return nil
 	}
-	for _, o := range src.tree.Symbols {
+	for _, o := range src.Tree.Symbols {
 		if !o.Local || bare(o.Name) != name || !owner.Decl.Contains(o.NameSpan.Start) || o.Kind == graph.KindTypeParam && s.Kind != graph.KindTypeParam {
 			continue
 		}
@@ -183,10 +183,10 @@ func (s *source) block(owner, local graph.Symbol) graph.Span {
 	depth := 0
 	start := owner.Decl.Start
 	for i := at - 1; i > owner.Decl.Start; i-- {
-		if (s.content[i] != '{' && s.content[i] != '}') || s.quoted(i) {
+		if (s.Content[i] != '{' && s.Content[i] != '}') || s.quoted(i) {
 			continue
 		}
-		if s.content[i] == '}' {
+		if s.Content[i] == '}' {
 			depth++
 		} else if depth--; depth < 0 {
 			start = i
@@ -198,10 +198,10 @@ func (s *source) block(owner, local graph.Symbol) graph.Span {
 	}
 	depth = 0
 	for i := start; i < owner.Decl.End; i++ {
-		if (s.content[i] != '{' && s.content[i] != '}') || s.quoted(i) {
+		if (s.Content[i] != '{' && s.Content[i] != '}') || s.quoted(i) {
 			continue
 		}
-		if s.content[i] == '{' {
+		if s.Content[i] == '{' {
 			depth++
 		} else if depth--; depth == 0 {
 			return graph.Span{Start: start, End: i + 1}
@@ -211,15 +211,15 @@ func (s *source) block(owner, local graph.Symbol) graph.Span {
 }
 
 func (s *source) quoted(at int) bool {
-	tok, ok := s.tree.TokenAt(at)
+	tok, ok := s.Tree.TokenAt(at)
 	return ok && tok.Span.Start < at && at < tok.Span.End
 }
 
 // meant refuses a type's name that code which sees the type uses for something
 // else: it would mean the type from then on.
 func (r *renamer) meant(ctx context.Context) error {
-	name := bare(r.in.NewName)
-	paths, err := r.b.Snapshot().Grep(ctx, name)
+	name := bare(r.In.NewName)
+	paths, err := r.Bench.Snapshot().Grep(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -234,10 +234,10 @@ func (r *renamer) meant(ctx context.Context) error {
 		if !r.seenFrom(src) {
 			continue
 		}
-		for _, id := range src.tree.Named(name) {
+		for _, id := range src.Tree.Named(name) {
 			if src.free(id) {
 				return &adapters.Refusal{Reason: adapters.NameConflict, Message: fmt.Sprintf(
-					"%s is used already at %s, where %s can be seen as well; the name would mean it from then on", name, r.point(src, id.Span.Start), r.sym.Name)}
+					"%s is used already at %s, where %s can be seen as well; the name would mean it from then on", name, r.point(src, id.Span.Start), r.Symbol.Name)}
 			}
 		}
 	}
@@ -246,36 +246,36 @@ func (r *renamer) meant(ctx context.Context) error {
 
 // seenFrom reports whether a file sees the types of the symbol's namespace.
 func (r *renamer) seenFrom(src *source) bool {
-	home := r.sym.Container
-	if src.path == r.sym.Path || home == "" || src.tree.Package == home || strings.HasPrefix(src.tree.Package, home+".") {
+	home := r.Symbol.Container
+	if src.Path == r.Symbol.Path || home == "" || src.Tree.Package == home || strings.HasPrefix(src.Tree.Package, home+".") {
 		return true
 	}
-	return slices.ContainsFunc(src.tree.Imports, func(im syntax.Import) bool { return im.Path == home || strings.HasPrefix(home, im.Path+".") })
+	return slices.ContainsFunc(src.Tree.Imports, func(im syntax.Import) bool { return im.Path == home || strings.HasPrefix(home, im.Path+".") })
 }
 
 // free reports whether an identifier stands for a type or a namespace that is
 // found by its name alone: it names neither a declaration nor a member.
 func (s *source) free(id syntax.Ident) bool {
-	if _, declared := s.tree.Declared(id.Span.Start); declared {
+	if _, declared := s.Tree.Declared(id.Span.Start); declared {
 		return false
 	}
-	if at := skipBack(s.content, id.Span.Start); at > 0 && s.content[at-1] == '.' {
+	if at := skipBack(s.Content, id.Span.Start); at > 0 && s.Content[at-1] == '.' {
 		return false
 	}
-	if slices.ContainsFunc(s.tree.Imports, func(im syntax.Import) bool { return im.Span.Contains(id.Span.Start) }) {
+	if slices.ContainsFunc(s.Tree.Imports, func(im syntax.Import) bool { return im.Span.Contains(id.Span.Start) }) {
 		return false
 	}
 	// A local, a parameter or a member of that name in this file is what is meant.
-	if slices.ContainsFunc(s.tree.Symbols, func(x graph.Symbol) bool { return x.Name == id.Name && !isType(x.Kind) }) {
+	if slices.ContainsFunc(s.Tree.Symbols, func(x graph.Symbol) bool { return x.Name == id.Name && !isType(x.Kind) }) {
 		return false
 	}
-	switch next := strings.TrimLeft(string(s.content[id.Span.End:min(len(s.content), id.Span.End+8)]), " \t\r\n"); {
+	switch next := strings.TrimLeft(string(s.Content[id.Span.End:min(len(s.Content), id.Span.End+8)]), " \t\r\n"); {
 	case strings.HasPrefix(next, ":") && !strings.HasPrefix(next, "::"):
 		return false // the name of an argument
 	case strings.HasPrefix(next, "=") && !strings.HasPrefix(next, "=="):
 		return false // a member in an initialiser
 	case strings.HasPrefix(next, "("):
-		word := wordBefore(s.content, id.Span.Start)
+		word := wordBefore(s.Content, id.Span.Start)
 		return word == "new"
 	}
 	return true
@@ -289,13 +289,13 @@ func wordBefore(content []byte, at int) string {
 // taken refuses a name with the place of what has it.
 func (r *renamer) taken(ctx context.Context, by graph.Symbol, format string, args ...any) error {
 	out := &adapters.Refusal{Reason: adapters.NameConflict, Message: fmt.Sprintf(format, args...)}
-	content, _, err := r.b.Snapshot().Read(ctx, by.Path)
+	content, _, err := r.Bench.Snapshot().Read(ctx, by.Path)
 	if err != nil {
 		return out
 	}
 	f := text.NewFile(content)
 	p := f.PointOf(by.NameSpan.Start)
-	out.Message += fmt.Sprintf(" (%s:%d:%d)", r.relative(by.Path), p.Line, p.Column)
+	out.Message += fmt.Sprintf(" (%s:%d:%d)", recipe.Relative(r.Bench, by.Path), p.Line, p.Column)
 	out.Places = []adapters.Place{{Path: by.Path, Span: by.NameSpan, File: f}}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/lspclient"
 	"github.com/auralsp/aura/lspclient/text"
 )
@@ -122,9 +123,9 @@ func TestClashes(t *testing.T) {
 		{"A.Order.Run.inner", "count", ""}, // the server writes this. before the field
 		{"A.Order.Run.each", "first", "first is declared already in Run"},
 	} {
-		r := &renamer{a: d.a, b: bench{d}, sources: map[string]*source{}, in: adapters.Rename{NewName: c.name}}
-		r.sym = d.find(c.symbol)
-		r.family = append(r.family, r.sym)
+		r := &renamer{Plan: recipe.Plan{Bench: bench{d}, In: adapters.Rename{NewName: c.name}}, a: d.a}
+		r.Symbol = d.find(c.symbol)
+		r.Members = append(r.Members, r.Symbol)
 		err := r.clashes(t.Context())
 		var refused *adapters.Refusal
 		switch {

@@ -7,41 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
-
-// LSP's kinds of a change on disk.
-const (
-	created = iota + 1
-	changed
-	deleted
-)
-
-// fileEvent is one item of workspace/didChangeWatchedFiles.
-type fileEvent struct {
-	URI  string `json:"uri"`
-	Type int    `json:"type"`
-}
-
-type fileEvents struct {
-	Changes []fileEvent `json:"changes"`
-}
-
-const watched = "workspace/didChangeWatchedFiles"
-
-func eventOf(c adapters.FileChange) fileEvent {
-	e := fileEvent{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(c.Path)}).String(), Type: changed}
-	switch {
-	case c.Deleted:
-		e.Type = deleted
-	case c.Created:
-		e.Type = created
-	}
-	return e
-}
 
 // pathOf returns the path of an event, for its name only.
-func pathOf(e fileEvent) string {
+func pathOf(e recipe.FileEvent) string {
 	u, err := url.Parse(e.URI)
 	if err != nil {
 		return e.URI

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // How long OmniSharp may take to tell of its projects after the handshake, and
@@ -58,7 +59,7 @@ func (d *omnisharpDriver) Observe(e adapters.Event) adapters.Readiness {
 		d.log(e.Params)
 	case e.Kind == adapters.Notification && strings.HasPrefix(e.Method, "o#/"):
 		d.notify(e)
-	case e.Kind == adapters.Sent && e.Method == watched:
+	case e.Kind == adapters.Sent && e.Method == recipe.Watched:
 		d.sent(e)
 	}
 	for file, until := range d.reading {
@@ -173,7 +174,7 @@ func (d *omnisharpDriver) notify(e adapters.Event) {
 // sent sees what OmniSharp was told of project files: it reads a changed one
 // again, and never sees a new one, or a changed solution.
 func (d *omnisharpDriver) sent(e adapters.Event) {
-	var p fileEvents
+	var p recipe.FileEvents
 	if json.Unmarshal(e.Params, &p) != nil {
 		return
 	}
@@ -181,7 +182,7 @@ func (d *omnisharpDriver) sent(e adapters.Event) {
 		path := pathOf(c)
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".csproj":
-			if d.known[path] && c.Type == changed {
+			if d.known[path] && c.Type == recipe.FileChanged {
 				d.reading[path] = e.Time.Add(reread)
 				continue
 			}
@@ -196,18 +197,15 @@ func (d *omnisharpDriver) sent(e adapters.Event) {
 // OmniSharp would throw its unsaved text away for what the disk has. A new one
 // is, since it ignores documents that it does not know.
 func (*omnisharpDriver) Mirror(changes []adapters.FileChange) []adapters.Message {
-	var events []fileEvent
+	var events []recipe.FileEvent
 	for _, c := range changes {
 		source := strings.EqualFold(ext(c.Path), ".cs")
 		if builds(c.Path) || !source && !projectInput(c.Path) || source && c.Open && !c.Created && !c.Deleted {
 			continue
 		}
-		events = append(events, eventOf(c))
+		events = append(events, recipe.EventOf(c))
 	}
-	if len(events) == 0 {
-		return nil
-	}
-	return []adapters.Message{{Method: watched, Params: fileEvents{events}}}
+	return recipe.Tell(events)
 }
 
 // Overlay implements adapters.Driver: a document that no disk holds is ignored.

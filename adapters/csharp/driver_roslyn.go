@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // reloads is how long roslyn-lsp may take to say that it reloads after a
@@ -50,7 +51,7 @@ func (d *roslynDriver) Observe(e adapters.Event) adapters.Readiness {
 		}
 	case e.Kind == adapters.Notification && e.Method == "window/logMessage":
 		d.log(e.Params)
-	case e.Kind == adapters.Sent && e.Method == watched && reloadsFor(e.Params):
+	case e.Kind == adapters.Sent && e.Method == recipe.Watched && reloadsFor(e.Params):
 		d.due = e.Time.Add(reloads)
 	}
 	if e.Kind == adapters.Tick && !d.quiet.IsZero() && e.Time.Before(d.quiet.Add(restores)) {
@@ -130,7 +131,7 @@ func (d *roslynDriver) log(params []byte) {
 
 // reloadsFor reports whether changes make it load the projects again.
 func reloadsFor(params []byte) bool {
-	var sent fileEvents
+	var sent recipe.FileEvents
 	if json.Unmarshal(params, &sent) != nil {
 		return false
 	}
@@ -144,17 +145,14 @@ func reloadsFor(params []byte) bool {
 
 // Mirror implements adapters.Driver: it watches nothing by itself.
 func (*roslynDriver) Mirror(changes []adapters.FileChange) []adapters.Message {
-	var events []fileEvent
+	var events []recipe.FileEvent
 	for _, c := range changes {
 		if builds(c.Path) || !strings.EqualFold(ext(c.Path), ".cs") && !projectInput(c.Path) {
 			continue
 		}
-		events = append(events, eventOf(c))
+		events = append(events, recipe.EventOf(c))
 	}
-	if len(events) == 0 {
-		return nil
-	}
-	return []adapters.Message{{Method: watched, Params: fileEvents{events}}}
+	return recipe.Tell(events)
 }
 
 // Overlay implements adapters.Driver: a document that no disk holds belongs to

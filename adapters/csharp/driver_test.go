@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // began is when recorded conversations begin here.
@@ -113,7 +114,7 @@ func TestOmnisharpDriver_Troubles(t *testing.T) {
 		return d
 	}
 	sent := func(d adapters.Driver, at float64, path string, kind int) adapters.Readiness {
-		return d.Observe(event(at, adapters.Sent, watched, fmt.Sprintf(`{"changes":[{"uri":"file://%s","type":%d}]}`, path, kind)))
+		return d.Observe(event(at, adapters.Sent, recipe.Watched, fmt.Sprintf(`{"changes":[{"uri":"file://%s","type":%d}]}`, path, kind)))
 	}
 	t.Run("nothing is told", func(t *testing.T) {
 		d := newOmnisharp(adapters.Launch{})
@@ -142,18 +143,18 @@ func TestOmnisharpDriver_Troubles(t *testing.T) {
 		}
 	})
 	t.Run("a new project", func(t *testing.T) {
-		if r := sent(ready(), 1, "/w/C.csproj", created); r.State != adapters.Outdated || !strings.Contains(r.Waiting, "C.csproj") {
+		if r := sent(ready(), 1, "/w/C.csproj", recipe.FileCreated); r.State != adapters.Outdated || !strings.Contains(r.Waiting, "C.csproj") {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("the solution changed", func(t *testing.T) {
-		if r := sent(ready(), 1, "/w/All.sln", changed); r.State != adapters.Outdated {
+		if r := sent(ready(), 1, "/w/All.sln", recipe.FileChanged); r.State != adapters.Outdated {
 			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("a project is never read again", func(t *testing.T) {
 		d := ready()
-		if r := sent(d, 1, "/w/A.csproj", changed); r.State != adapters.Loading {
+		if r := sent(d, 1, "/w/A.csproj", recipe.FileChanged); r.State != adapters.Loading {
 			t.Errorf("%+v", r)
 		}
 		if r := d.Observe(event(20, adapters.Tick, "", "")); r.State != adapters.Broken {
@@ -168,7 +169,7 @@ func TestOmnisharpDriver_Troubles(t *testing.T) {
 		}
 	})
 	t.Run("sources change", func(t *testing.T) {
-		if r := sent(ready(), 1, "/w/A.cs", created); r.State != adapters.Ready {
+		if r := sent(ready(), 1, "/w/A.cs", recipe.FileCreated); r.State != adapters.Ready {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -188,7 +189,7 @@ func TestDrivers_Mirror(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var events fileEvents
+			var events recipe.FileEvents
 			if err := json.Unmarshal(raw, &events); err != nil {
 				t.Fatal(err)
 			}
@@ -250,14 +251,14 @@ func TestRoslynDriver(t *testing.T) {
 			seen{2.5, adapters.Notification, "window/logMessage", `{"type":2,"message":"dotnet restore /w/A.sln failed:\nNU1101"}`, adapters.Loading, ""},
 			seen{3, adapters.Notification, "$/progress", step("a", "end", "", "Loaded 2 projects with 9 documents in 1.5 s"), adapters.Broken, "dotnet restore /w/A.sln failed"}),
 		"reloads": append(slices.Clone(whole),
-			seen{10, adapters.Sent, watched, project, adapters.Loading, "loaded again"},
+			seen{10, adapters.Sent, recipe.Watched, project, adapters.Loading, "loaded again"},
 			seen{10.3, adapters.Notification, "$/progress", step("b", "begin", "Reloading C# projects", ""), adapters.Loading, "loading"},
 			seen{14, adapters.Tick, "", "", adapters.Loading, "loading"},
 			seen{15, adapters.Notification, "$/progress", step("b", "end", "", "Loaded 2 projects with 9 documents in 1.5 s"), adapters.Ready, ""}),
 		"sees no reason to reload": append(slices.Clone(whole),
-			seen{10, adapters.Sent, watched, project, adapters.Loading, ""}, seen{14, adapters.Tick, "", "", adapters.Ready, ""}),
+			seen{10, adapters.Sent, recipe.Watched, project, adapters.Loading, ""}, seen{14, adapters.Tick, "", "", adapters.Ready, ""}),
 		"sources do not reload": append(slices.Clone(whole),
-			seen{10, adapters.Sent, watched, `{"changes":[{"uri":"file:///w/A.cs","type":1},{"uri":"file:///w/obj/A.csproj.props","type":1}]}`, adapters.Ready, ""}),
+			seen{10, adapters.Sent, recipe.Watched, `{"changes":[{"uri":"file:///w/A.cs","type":1},{"uri":"file:///w/obj/A.csproj.props","type":1}]}`, adapters.Ready, ""}),
 		"other progress": append(slices.Clone(whole), seen{10, adapters.Notification, "$/progress", step("c", "begin", "Analysing", ""), adapters.Ready, ""}),
 	} {
 		t.Run(name, func(t *testing.T) {

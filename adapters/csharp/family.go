@@ -22,30 +22,30 @@ func isMember(s graph.Symbol) bool {
 // relatives finds the declarations that keep one name with the symbol: a
 // server lists a member together with what it overrides and implements.
 func (r *renamer) relatives(ctx context.Context) error {
-	r.family = slices.Clone(r.decls)
-	if !isMember(r.sym) {
+	r.Members = slices.Clone(r.decls)
+	if !isMember(r.Symbol) {
 		return nil
 	}
-	list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/references", r.sym,
+	list, err := recipe.Locate(ctx, r.Bench, adapters.Navigate, "textDocument/references", r.Symbol,
 		map[string]any{"context": map[string]any{"includeDeclaration": true}})
 	if err != nil {
-		return r.explain(r.sym, err)
+		return r.explain(r.Symbol, err)
 	}
 	for _, p := range list {
-		s, ok := recipe.SymbolAt(ctx, r.b, p)
-		if !ok || s.Name != r.sym.Name || !isMember(s) {
+		s, ok := recipe.SymbolAt(ctx, r.Bench, p)
+		if !ok || s.Name != r.Symbol.Name || !isMember(s) {
 			continue
 		}
-		if !slices.ContainsFunc(r.family, func(f graph.Symbol) bool { return f.Path == s.Path && f.NameSpan == s.NameSpan }) {
-			r.family = append(r.family, s)
+		if !slices.ContainsFunc(r.Members, func(f graph.Symbol) bool { return f.Path == s.Path && f.NameSpan == s.NameSpan }) {
+			r.Members = append(r.Members, s)
 		}
 	}
 	ids := map[graph.ID]bool{}
-	for _, f := range r.family {
+	for _, f := range r.Members {
 		ids[f.ID] = true
 	}
 	if len(ids) > 1 {
-		r.warn("%d members named %s override or implement one another and are renamed together", len(ids), r.sym.Name)
+		r.Warn("%d members named %s override or implement one another and are renamed together", len(ids), r.Symbol.Name)
 	}
 	return nil
 }
@@ -78,16 +78,16 @@ var compiled = []string{
 // outsiders refuses a member by which a type overrides or implements something
 // outside the workspace, which would not follow.
 func (r *renamer) outsiders(ctx context.Context) error {
-	if !isMember(r.sym) {
+	if !isMember(r.Symbol) {
 		return nil
 	}
-	rooted := slices.ContainsFunc(r.family, func(f graph.Symbol) bool { return !slices.Contains(f.Modifiers, "override") })
+	rooted := slices.ContainsFunc(r.Members, func(f graph.Symbol) bool { return !slices.Contains(f.Modifiers, "override") })
 	if !rooted {
-		return refuse(adapters.OutsideWorkspace, "%s overrides a member that is declared outside this workspace; under another name it would not any more", r.sym.Qualified)
+		return recipe.Refuse(adapters.OutsideWorkspace, "%s overrides a member that is declared outside this workspace; under another name it would not any more", r.Symbol.Qualified)
 	}
-	for _, f := range r.family {
-		if explicit, ok := explicitly(f); ok && len(r.family) == len(r.decls) {
-			return refuse(adapters.OutsideWorkspace, "%s implements a member of %s, which is declared outside this workspace", f.Qualified, explicit)
+	for _, f := range r.Members {
+		if explicit, ok := explicitly(f); ok && len(r.Members) == len(r.decls) {
+			return recipe.Refuse(adapters.OutsideWorkspace, "%s implements a member of %s, which is declared outside this workspace", f.Qualified, explicit)
 		}
 		owners, err := r.owners(ctx, f)
 		if err != nil {
@@ -99,19 +99,19 @@ func (r *renamer) outsiders(ctx context.Context) error {
 				if !slices.Contains(contracts[name], f.Name) {
 					continue
 				}
-				own, err := r.b.Graph().ByName(ctx, name)
+				own, err := r.Bench.Graph().ByName(ctx, name)
 				if err != nil {
 					return err
 				}
 				if !slices.ContainsFunc(own, func(s graph.Symbol) bool { return s.Kind == graph.KindInterface }) {
-					return refuse(adapters.OutsideWorkspace, "%s implements %s by its member %s, and that interface is part of .NET; under another name it would not any more",
+					return recipe.Refuse(adapters.OutsideWorkspace, "%s implements %s by its member %s, and that interface is part of .NET; under another name it would not any more",
 						owner.Qualified, base, f.Name)
 				}
 			}
 		}
 	}
-	if slices.Contains(compiled, r.sym.Name) {
-		r.warn("the compiler itself looks for members named %s; the build shows whether one was meant", r.sym.Name)
+	if slices.Contains(compiled, r.Symbol.Name) {
+		r.Warn("the compiler itself looks for members named %s; the build shows whether one was meant", r.Symbol.Name)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func explicitly(s graph.Symbol) (string, bool) {
 
 // owners returns the declarations of the type that declares a member.
 func (r *renamer) owners(ctx context.Context, member graph.Symbol) ([]graph.Symbol, error) {
-	all, err := r.b.Graph().ByName(ctx, simple(member.Container))
+	all, err := r.Bench.Graph().ByName(ctx, simple(member.Container))
 	if err != nil {
 		return nil, err
 	}
@@ -148,14 +148,14 @@ func simple(written string) string {
 // name: the parameter of a derived record stands for the inherited property as
 // long as both have one name, and declares a second one from then on.
 func (r *renamer) positional(ctx context.Context) error {
-	if r.sym.Kind != graph.KindProperty {
+	if r.Symbol.Kind != graph.KindProperty {
 		return nil
 	}
-	owners, err := r.owners(ctx, r.sym)
+	owners, err := r.owners(ctx, r.Symbol)
 	if err != nil {
 		return err
 	}
-	same, err := r.b.Graph().ByName(ctx, r.sym.Name)
+	same, err := r.Bench.Graph().ByName(ctx, r.Symbol.Name)
 	if err != nil {
 		return err
 	}
@@ -164,17 +164,17 @@ func (r *renamer) positional(ctx context.Context) error {
 			continue
 		}
 		for _, direction := range []recipe.Question{recipe.SupertypesBySyntax, recipe.DerivedBySyntax} {
-			found, err := direction(ctx, r.b, adapters.Target{Symbol: owner, Depth: 1, Transitive: true})
+			found, err := direction(ctx, r.Bench, adapters.Target{Symbol: owner, Depth: 1, Transitive: true})
 			if err != nil {
-				return r.explain(r.sym, err)
+				return r.explain(r.Symbol, err)
 			}
 			for _, h := range found.Hits {
 				if h.Symbol == nil {
 					continue
 				}
 				for _, o := range same {
-					if o.Kind == graph.KindProperty && o.Container == h.Symbol.Qualified && !r.edits.Covers(o.Path, o.NameSpan) {
-						r.warn("the record %s has %s as well and keeps it: it is a property of its own from now on; rename both to keep one", h.Symbol.Name, r.sym.Name)
+					if o.Kind == graph.KindProperty && o.Container == h.Symbol.Qualified && !r.Edits.Covers(o.Path, o.NameSpan) {
+						r.Warn("the record %s has %s as well and keeps it: it is a property of its own from now on; rename both to keep one", h.Symbol.Name, r.Symbol.Name)
 					}
 				}
 			}

@@ -20,20 +20,20 @@ import (
 // mentions changes the name in comments and strings, as asked for, of the
 // files that refer to the symbol. References in documentation follow by the server.
 func (r *renamer) mentions(ctx context.Context) error {
-	if !r.in.Comments && !r.in.Strings {
+	if !r.In.Comments && !r.In.Strings {
 		return nil
 	}
-	for _, path := range r.edits.Paths() {
+	for _, path := range r.Edits.Paths() {
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return err
 		}
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if r.edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) || interpolated(src, m) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if r.Edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) || interpolated(src, m) {
 				continue
 			}
-			if m.Token.Kind == syntax.Comment && r.in.Comments || m.Token.Kind == syntax.String && r.in.Strings {
-				r.edits.Add(path, m.Span, r.in.NewName)
+			if m.Token.Kind == syntax.Comment && r.In.Comments || m.Token.Kind == syntax.String && r.In.Strings {
+				r.Edits.Add(path, m.Span, r.In.NewName)
 			}
 		}
 	}
@@ -42,25 +42,25 @@ func (r *renamer) mentions(ctx context.Context) error {
 
 // interpolated reports whether a word is code within a string.
 func interpolated(src *source, m recipe.Mention) bool {
-	return slices.ContainsFunc(src.tree.Named(string(src.content[m.Span.Start:m.Span.End])), func(id syntax.Ident) bool { return id.Span == m.Span })
+	return slices.ContainsFunc(src.Tree.Named(string(src.Content[m.Span.Start:m.Span.End])), func(id syntax.Ident) bool { return id.Span == m.Span })
 }
 
 // reaches reports whether a local symbol can be meant at an offset.
 func (r *renamer) reaches(src *source, at int) bool {
-	if !r.sym.Local {
+	if !r.Symbol.Local {
 		return true
 	}
-	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
-	return ok && src.path == r.sym.Path && owner.Whole.Contains(at)
+	owner, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
+	return ok && src.Path == r.Symbol.Path && owner.Whole.Contains(at)
 }
 
 // notes says what the rename does not do.
 func (r *renamer) notes(ctx context.Context) error {
 	if len(r.dropped) > 0 {
 		slices.Sort(r.dropped)
-		r.warn("what a build wrote is left to the next build: %s", listed(slices.Compact(r.dropped), 3))
+		r.Warn("what a build wrote is left to the next build: %s", recipe.Listed(slices.Compact(r.dropped), 3))
 	}
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil
 	}
 	if err := r.conditional(ctx); err != nil {
@@ -68,21 +68,21 @@ func (r *renamer) notes(ctx context.Context) error {
 	}
 	comments, literals := 0, 0
 	var where, elsewhere []string
-	for _, path := range r.holders {
+	for _, path := range r.Holders {
 		if builds(path) {
 			continue
 		}
 		if !strings.EqualFold(ext(path), ".cs") {
-			content, _, err := r.b.Snapshot().Read(ctx, path)
+			content, _, err := r.Bench.Snapshot().Read(ctx, path)
 			if err != nil {
 				continue // gone, or nothing to read
 			}
-			if n := len(text.Words(content, r.sym.Name)); n > 0 && bytes.IndexByte(content, 0) < 0 {
-				elsewhere = append(elsewhere, fmt.Sprintf("%s (%d)", r.relative(path), n))
+			if n := len(text.Words(content, r.Symbol.Name)); n > 0 && bytes.IndexByte(content, 0) < 0 {
+				elsewhere = append(elsewhere, fmt.Sprintf("%s (%d)", recipe.Relative(r.Bench, path), n))
 			}
 			continue
 		}
-		if len(r.edits.Of(path)) == 0 {
+		if len(r.Edits.Of(path)) == 0 {
 			continue
 		}
 		src, err := r.source(ctx, path)
@@ -90,9 +90,9 @@ func (r *renamer) notes(ctx context.Context) error {
 			return err
 		}
 		before := comments + literals
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
 			switch {
-			case r.edits.Covers(path, m.Span) || interpolated(src, m):
+			case r.Edits.Covers(path, m.Span) || interpolated(src, m):
 			case m.Token.Kind == syntax.Comment:
 				comments++
 			default:
@@ -100,14 +100,14 @@ func (r *renamer) notes(ctx context.Context) error {
 			}
 		}
 		if comments+literals > before {
-			where = append(where, r.relative(path))
+			where = append(where, recipe.Relative(r.Bench, path))
 		}
 	}
 	if len(where) > 0 {
-		r.warn("%q still stands in %s of files that refer to it: %s", r.sym.Name, counted(comments, literals), listed(where, 5))
+		r.Warn("%q still stands in %s of files that refer to it: %s", r.Symbol.Name, counted(comments, literals), recipe.Listed(where, 5))
 	}
 	if len(elsewhere) > 0 {
-		r.warn("%q also stands in files that are not C# and were left as they are: %s", r.sym.Name, listed(elsewhere, 5))
+		r.Warn("%q also stands in files that are not C# and were left as they are: %s", r.Symbol.Name, recipe.Listed(elsewhere, 5))
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ const maxConditional = 20
 func (r *renamer) conditional(ctx context.Context) error {
 	asked := 0
 	var where []string
-	for _, path := range r.holders {
+	for _, path := range r.Holders {
 		if !strings.EqualFold(ext(path), ".cs") || builds(path) {
 			continue
 		}
@@ -131,16 +131,16 @@ func (r *renamer) conditional(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !bytes.Contains(src.content, []byte("#if")) {
+		if !bytes.Contains(src.Content, []byte("#if")) {
 			continue
 		}
-		for _, id := range src.tree.Named(r.sym.Name) {
-			if r.edits.Covers(path, id.Span) || !src.underIf(id.Span.Start) || asked >= maxConditional {
+		for _, id := range src.Tree.Named(r.Symbol.Name) {
+			if r.Edits.Covers(path, id.Span) || !src.underIf(id.Span.Start) || asked >= maxConditional {
 				continue
 			}
 			asked++
 			at := graph.Symbol{Path: path, NameSpan: id.Span}
-			list, err := recipe.Locate(ctx, r.b, adapters.Navigate, "textDocument/definition", at, nil)
+			list, err := recipe.Locate(ctx, r.Bench, adapters.Navigate, "textDocument/definition", at, nil)
 			var declined adapters.ServerRefusal
 			if err != nil && !errors.As(err, &declined) {
 				return err
@@ -151,7 +151,7 @@ func (r *renamer) conditional(ctx context.Context) error {
 		}
 	}
 	if len(where) > 0 {
-		r.warn("%q also stands in code under #if that is not compiled here, and stays: %s", r.sym.Name, listed(where, 5))
+		r.Warn("%q also stands in code under #if that is not compiled here, and stays: %s", r.Symbol.Name, recipe.Listed(where, 5))
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (r *renamer) conditional(ctx context.Context) error {
 // underIf reports whether an offset stands between #if and #endif.
 func (s *source) underIf(at int) bool {
 	depth := 0
-	for line := range bytes.Lines(s.content[:at]) {
+	for line := range bytes.Lines(s.Content[:at]) {
 		line = bytes.TrimSpace(line)
 		switch {
 		case bytes.HasPrefix(line, []byte("#if")):
@@ -169,14 +169,6 @@ func (s *source) underIf(at int) bool {
 		}
 	}
 	return depth > 0
-}
-
-// listed joins up to n words and says how many more there are.
-func listed(words []string, n int) string {
-	if len(words) <= n {
-		return strings.Join(words, ", ")
-	}
-	return strings.Join(words[:n], ", ") + " and " + strconv.Itoa(len(words)-n) + " more"
 }
 
 // counted says how many comments and strings there are, without those that there are not.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/lspclient/change"
 	"github.com/auralsp/aura/lspclient/text"
@@ -227,7 +228,7 @@ func changes(t *testing.T, d *desk, set change.Set) []string {
 		had := strings.Split(string(d.files[f.Path]), "\n")
 		for _, line := range strings.Split(string(f.After), "\n") {
 			if !slices.Contains(had, line) {
-				out = append(out, relative(where, f.Target())+": "+strings.TrimSpace(line))
+				out = append(out, recipe.Relative(d, f.Target())+": "+strings.TrimSpace(line))
 			}
 		}
 	}

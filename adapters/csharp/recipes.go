@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
@@ -52,20 +51,12 @@ func explain(b adapters.Bench, sym graph.Symbol, err error) error {
 		b.Incomplete(unknownFile(b, sym.Path))
 		return nil
 	}
-	return refuse(adapters.Unsupported, "the C# server declines: %s", firstLine(message))
+	return recipe.Refuse(adapters.Unsupported, "the C# server declines: %s", firstLine(message))
 }
 
 // unknownFile says that a file belongs to nothing that the server has loaded.
 func unknownFile(b adapters.Bench, path string) string {
-	return fmt.Sprintf("%s belongs to no project that the C# server has loaded; see that a project includes it and that `dotnet build` loads the project", relative(b.Root(), path))
-}
-
-func relative(root, path string) string {
-	rel, err := filepath.Rel(root, path)
-	if err != nil || !recipe.Inside(root, path) {
-		return path
-	}
-	return filepath.ToSlash(rel)
+	return fmt.Sprintf("%s belongs to no project that the C# server has loaded; see that a project includes it and that `dotnet build` loads the project", recipe.Relative(b, path))
 }
 
 // allReferences answers all places. A server that does not even list the
@@ -136,7 +127,7 @@ func calls(sym graph.Symbol, p adapters.Place) string {
 func hierarchy(what string, fits func(graph.Kind) bool, byServer, bySyntax recipe.Question) recipe.Question {
 	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 		if !fits(t.Symbol.Kind) || t.Symbol.Name == "this" && t.Symbol.Kind == graph.KindProperty {
-			return adapters.Found{}, refuse(adapters.InvalidArgument, "%s has the kind %s, which has no %s", t.Symbol.Name, t.Symbol.Kind, what)
+			return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s has the kind %s, which has no %s", t.Symbol.Name, t.Symbol.Kind, what)
 		}
 		srv, err := b.Server(ctx, adapters.Navigate)
 		if err != nil {
@@ -147,8 +138,4 @@ func hierarchy(what string, fits func(graph.Kind) bool, byServer, bySyntax recip
 		}
 		return bySyntax(ctx, b, t)
 	}
-}
-
-func refuse(reason adapters.Reason, format string, args ...any) error {
-	return &adapters.Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }

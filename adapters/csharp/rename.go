@@ -21,26 +21,15 @@ import (
 // renamer plans one rename: the server's edits for the symbol and what belongs
 // to it, judged word by word, then what follows by convention.
 type renamer struct {
-	a        *Adapter
-	b        bench
-	srv      adapters.Server
-	in       adapters.Rename
-	sym      graph.Symbol   // where the server is asked
-	decls    []graph.Symbol // all declarations of sym
-	family   []graph.Symbol // declarations that must keep one name with it, its own among them
-	edits    *recipe.Edits
-	sources  map[string]*source
-	holders  []string // files of the workspace that hold the old name as a word
-	dropped  []string // files of a build's output that the server would have edited
-	warnings []string
+	recipe.Plan
+	a       *Adapter
+	srv     adapters.Server
+	decls   []graph.Symbol // all declarations of sym
+	dropped []string       // files of a build's output that the server would have edited
 }
 
 // source is a file that was read and parsed.
-type source struct {
-	path    string
-	content []byte
-	tree    *syntax.Tree
-}
+type source struct{ *recipe.Source }
 
 // rename plans a rename.
 func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rename) (adapters.Draft, error) {
@@ -48,46 +37,46 @@ func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rena
 	if err != nil {
 		return adapters.Draft{}, err
 	}
-	r := &renamer{a: a, b: bench{b}, in: in, edits: edits, sources: map[string]*source{}}
+	r := &renamer{Plan: recipe.Plan{Bench: bench{b}, In: in, Edits: edits}, a: a}
 	for _, step := range []func(context.Context) error{
-		r.choose, r.allowed, r.relatives, r.outsiders, r.clashes, r.ask, r.overloads, r.backing, r.positional, r.mentions, r.notes,
+		r.choose, r.allowed, r.relatives, r.outsiders, r.clashes, r.ask, r.overloads, r.backing, r.positional, r.mentions, r.notes, r.files,
 	} {
 		if err := step(ctx); err != nil {
 			return adapters.Draft{}, err
 		}
 	}
-	return r.draft(ctx)
+	return r.Draft(ctx, r.Edits.Set(), bare)
 }
 
 // choose picks what the server is asked about: of a constructor or a
 // destructor its type, which is what has the name.
 func (r *renamer) choose(ctx context.Context) error {
-	r.sym, r.decls = r.in.Symbol, r.in.Declarations
+	r.Symbol, r.decls = r.In.Symbol, r.In.Declarations
 	if len(r.decls) == 0 {
-		r.decls = []graph.Symbol{r.sym}
+		r.decls = []graph.Symbol{r.Symbol}
 	}
-	if r.sym.Kind == graph.KindConstruct {
-		src, err := r.source(ctx, r.sym.Path)
+	if r.Symbol.Kind == graph.KindConstruct {
+		src, err := r.source(ctx, r.Symbol.Path)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(src.tree.Symbols, func(s graph.Symbol) bool {
-			return isType(s.Kind) && s.Name == r.sym.Name && s.Decl.Start <= r.sym.Decl.Start && r.sym.Decl.End <= s.Decl.End
+		i := slices.IndexFunc(src.Tree.Symbols, func(s graph.Symbol) bool {
+			return isType(s.Kind) && s.Name == r.Symbol.Name && s.Decl.Start <= r.Symbol.Decl.Start && r.Symbol.Decl.End <= s.Decl.End
 		})
 		if i < 0 {
-			return refuse(adapters.Unsupported, "the type of the constructor %s is not found in %s", r.sym.Qualified, r.relative(r.sym.Path))
+			return recipe.Refuse(adapters.Unsupported, "the type of the constructor %s is not found in %s", r.Symbol.Qualified, recipe.Relative(r.Bench, r.Symbol.Path))
 		}
-		r.sym = src.tree.Symbols[i]
-		if r.decls, err = r.b.Graph().ByID(ctx, r.sym.ID); err != nil {
+		r.Symbol = src.Tree.Symbols[i]
+		if r.decls, err = r.Bench.Graph().ByID(ctx, r.Symbol.ID); err != nil {
 			return err
 		}
-		r.warn("a constructor has the name of its type, so the type %s is renamed", r.sym.Qualified)
+		r.Warn("a constructor has the name of its type, so the type %s is renamed", r.Symbol.Qualified)
 	}
 	var err error
-	if r.srv, err = r.b.Server(ctx, adapters.RenameRole); err != nil {
+	if r.srv, err = r.Bench.Server(ctx, adapters.RenameRole); err != nil {
 		return err
 	}
-	if r.holders, err = r.b.Snapshot().Grep(ctx, r.sym.Name); err != nil {
+	if r.Holders, err = r.Bench.Snapshot().Grep(ctx, r.Symbol.Name); err != nil {
 		return err
 	}
 	return nil
@@ -95,23 +84,23 @@ func (r *renamer) choose(ctx context.Context) error {
 
 // allowed refuses what has no name to change, and names that no server checks.
 func (r *renamer) allowed(ctx context.Context) error {
-	s, name := r.sym, r.in.NewName
+	s, name := r.Symbol, r.In.NewName
 	if err := r.a.CheckName(s, name); err != nil {
 		return err
 	}
 	switch {
 	case strings.TrimPrefix(name, "@") == s.Name:
-		return refuse(adapters.InvalidArgument, "%s has that name already", s.Name)
+		return recipe.Refuse(adapters.InvalidArgument, "%s has that name already", s.Name)
 	case s.Kind == graph.KindMethod && s.Name == "Main" && slices.Contains(s.Modifiers, "static"):
-		return refuse(adapters.Unsupported, "a program starts at its method Main; it cannot be renamed")
+		return recipe.Refuse(adapters.Unsupported, "a program starts at its method Main; it cannot be renamed")
 	}
 	for _, d := range r.decls {
-		content, _, err := r.b.Snapshot().Read(ctx, d.Path)
+		content, _, err := r.Bench.Snapshot().Read(ctx, d.Path)
 		if err != nil {
 			return err
 		}
 		if generatedFile(d.Path, content) {
-			return refuse(adapters.Unsupported, "%s is declared in %s, which a tool writes again; rename it where the tool takes it from", s.Name, r.relative(d.Path))
+			return recipe.Refuse(adapters.Unsupported, "%s is declared in %s, which a tool writes again; rename it where the tool takes it from", s.Name, recipe.Relative(r.Bench, d.Path))
 		}
 	}
 	return nil
@@ -126,22 +115,22 @@ func generatedFile(path string, content []byte) bool {
 // ask takes the server's edits for the symbol; it follows overrides,
 // implementations and partial declarations by itself.
 func (r *renamer) ask(ctx context.Context) error {
-	return r.include(ctx, r.sym, r.in.NewName)
+	return r.include(ctx, r.Symbol, r.In.NewName)
 }
 
 // include adds the server's edits for one symbol to the plan.
 func (r *renamer) include(ctx context.Context, sym graph.Symbol, name string) error {
-	if r.edits.Covers(sym.Path, sym.NameSpan) {
+	if r.Edits.Covers(sym.Path, sym.NameSpan) {
 		return nil
 	}
 	set, err := recipe.Rename(ctx, r.srv, sym, name)
 	if errors.Is(err, recipe.ErrNoRename) {
-		return refuse(adapters.Unsupported, "%s finds nothing to rename at the declaration of %s; see that a project includes %s", r.srv.Engine(), sym.Qualified, r.relative(sym.Path))
+		return recipe.Refuse(adapters.Unsupported, "%s finds nothing to rename at the declaration of %s; see that a project includes %s", r.srv.Engine(), sym.Qualified, recipe.Relative(r.Bench, sym.Path))
 	}
 	if err != nil {
 		return r.explain(sym, err)
 	}
-	asked, err := recipe.NewEdits(set, r.read(ctx))
+	asked, err := recipe.NewEdits(set, r.Read(ctx))
 	if err != nil {
 		return err
 	}
@@ -151,33 +140,33 @@ func (r *renamer) include(ctx context.Context, sym graph.Symbol, name string) er
 			return err
 		}
 		if builds(path) {
-			r.dropped = append(r.dropped, r.relative(path))
+			r.dropped = append(r.dropped, recipe.Relative(r.Bench, path))
 			continue // the next build writes it again
 		}
-		if generatedFile(path, src.content) {
-			return refuse(adapters.Unsupported, "%s is used in %s, which a tool would write again with the old name; rename it where the tool takes it from", sym.Name, r.relative(path))
+		if generatedFile(path, src.Content) {
+			return recipe.Refuse(adapters.Unsupported, "%s is used in %s, which a tool would write again with the old name; rename it where the tool takes it from", sym.Name, recipe.Relative(r.Bench, path))
 		}
-		if bytes.IndexByte(src.content, 0) >= 0 {
-			return refuse(adapters.Unsupported, "%s uses %s and is not UTF-8, so that it cannot be changed; save it as UTF-8 and rename again", r.relative(path), sym.Name)
+		if bytes.IndexByte(src.Content, 0) >= 0 {
+			return recipe.Refuse(adapters.Unsupported, "%s uses %s and is not UTF-8, so that it cannot be changed; save it as UTF-8 and rename again", recipe.Relative(r.Bench, path), sym.Name)
 		}
-		words, err := wholeWords(src.content, asked.Of(path), sym.Name, name)
+		words, err := wholeWords(src.Content, asked.Of(path), sym.Name, name)
 		if at := new(strangeEdit); errors.As(err, &at) {
 			return &adapters.Refusal{Reason: adapters.NameConflict, Message: fmt.Sprintf(
 				"%s cannot be renamed to %s without rewriting other code: at %s %s would put %q in place of %q; choose another name",
-				sym.Name, name, r.point(src, at.edit.Start), r.srv.Engine(), at.edit.New, src.content[at.edit.Start:at.edit.End])}
+				sym.Name, name, r.point(src, at.edit.Start), r.srv.Engine(), at.edit.New, src.Content[at.edit.Start:at.edit.End])}
 		}
 		for _, e := range words {
 			span := graph.Span{Start: e.Start, End: e.End}
 			if e.Start == e.End {
-				r.warn("at %s %q is written before the name, so that it keeps its meaning", r.point(src, e.Start), e.New)
+				r.Warn("at %s %q is written before the name, so that it keeps its meaning", r.point(src, e.Start), e.New)
 			}
-			if !r.edits.Add(path, span, e.New) && !slices.Contains(r.edits.Of(path), e) {
-				return refuse(adapters.NameConflict, "the renames of %s do not fit into one change: at %s", sym.Name, r.point(src, e.Start))
+			if !r.Edits.Add(path, span, e.New) && !slices.Contains(r.Edits.Of(path), e) {
+				return recipe.Refuse(adapters.NameConflict, "the renames of %s do not fit into one change: at %s", sym.Name, r.point(src, e.Start))
 			}
 		}
 	}
-	if !r.edits.Covers(sym.Path, sym.NameSpan) {
-		return refuse(adapters.Unsupported, "%s renames nothing at the declaration of %s; see that a project includes %s", r.srv.Engine(), sym.Qualified, r.relative(sym.Path))
+	if !r.Edits.Covers(sym.Path, sym.NameSpan) {
+		return recipe.Refuse(adapters.Unsupported, "%s renames nothing at the declaration of %s; see that a project includes %s", r.srv.Engine(), sym.Qualified, recipe.Relative(r.Bench, sym.Path))
 	}
 	return nil
 }
@@ -192,31 +181,31 @@ func (r *renamer) explain(sym graph.Symbol, err error) error {
 	message = firstLine(message)
 	switch {
 	case strings.Contains(message, "is not a valid C# identifier"):
-		return recipe.InvalidName(r.in.NewName, "is not a C# identifier")
+		return recipe.InvalidName(r.In.NewName, "is not a C# identifier")
 	case strings.Contains(message, "would conflict with another symbol"):
-		return refuse(adapters.NameConflict, "%s", message)
+		return recipe.Refuse(adapters.NameConflict, "%s", message)
 	case strings.Contains(message, "not in source"):
-		return refuse(adapters.OutsideWorkspace, "%s", message)
+		return recipe.Refuse(adapters.OutsideWorkspace, "%s", message)
 	case strings.Contains(message, "is not a C# document of the workspace"):
-		return refuse(adapters.Unsupported, "%s", unknownFile(r.b, sym.Path))
+		return recipe.Refuse(adapters.Unsupported, "%s", unknownFile(r.Bench, sym.Path))
 	}
-	return refuse(adapters.Unsupported, "%s declines: %s", r.srv.Engine(), message)
+	return recipe.Refuse(adapters.Unsupported, "%s declines: %s", r.srv.Engine(), message)
 }
 
 // overloads renames the other methods of the name in the same type, when asked to.
 func (r *renamer) overloads(ctx context.Context) error {
-	if !r.in.Overloads || r.sym.Kind != graph.KindMethod && r.sym.Kind != graph.KindFunction {
+	if !r.In.Overloads || r.Symbol.Kind != graph.KindMethod && r.Symbol.Kind != graph.KindFunction {
 		return nil
 	}
-	all, err := r.b.Graph().ByName(ctx, r.sym.Name)
+	all, err := r.Bench.Graph().ByName(ctx, r.Symbol.Name)
 	if err != nil {
 		return err
 	}
 	for _, o := range all {
-		if o.Kind != r.sym.Kind || o.Container != r.sym.Container || o.Project != r.sym.Project || r.edits.Covers(o.Path, o.NameSpan) {
+		if o.Kind != r.Symbol.Kind || o.Container != r.Symbol.Container || o.Project != r.Symbol.Project || r.Edits.Covers(o.Path, o.NameSpan) {
 			continue
 		}
-		if err := r.include(ctx, o, r.in.NewName); err != nil {
+		if err := r.include(ctx, o, r.In.NewName); err != nil {
 			return err
 		}
 	}
@@ -226,10 +215,10 @@ func (r *renamer) overloads(ctx context.Context) error {
 // backing renames the field that a property keeps its value in, when asked to:
 // one of its type that its accessors name and that is called after it.
 func (r *renamer) backing(ctx context.Context) error {
-	if !r.in.BackingField || r.sym.Kind != graph.KindProperty {
+	if !r.In.BackingField || r.Symbol.Kind != graph.KindProperty {
 		return nil
 	}
-	src, err := r.source(ctx, r.sym.Path)
+	src, err := r.source(ctx, r.Symbol.Path)
 	if err != nil {
 		return err
 	}
@@ -237,18 +226,18 @@ func (r *renamer) backing(ctx context.Context) error {
 		func(s string) string { return "_" + lowerFirst(s) }, func(s string) string { return "m_" + lowerFirst(s) },
 		func(s string) string { return "s_" + lowerFirst(s) }, lowerFirst, func(s string) string { return "_" + s },
 	} {
-		name := style(r.sym.Name)
-		used := slices.ContainsFunc(src.tree.Named(name), func(id syntax.Ident) bool { return r.sym.Decl.Contains(id.Span.Start) })
-		fields, err := r.b.Graph().ByName(ctx, name)
+		name := style(r.Symbol.Name)
+		used := slices.ContainsFunc(src.Tree.Named(name), func(id syntax.Ident) bool { return r.Symbol.Decl.Contains(id.Span.Start) })
+		fields, err := r.Bench.Graph().ByName(ctx, name)
 		if err != nil {
 			return err
 		}
 		for _, f := range fields {
-			if used && f.Kind == graph.KindField && f.Container == r.sym.Container && f.Project == r.sym.Project {
-				if err := r.free(ctx, f, style(r.in.NewName)); err != nil {
+			if used && f.Kind == graph.KindField && f.Container == r.Symbol.Container && f.Project == r.Symbol.Project {
+				if err := r.free(ctx, f, style(r.In.NewName)); err != nil {
 					return err
 				}
-				return r.include(ctx, f, style(r.in.NewName))
+				return r.include(ctx, f, style(r.In.NewName))
 			}
 		}
 	}
@@ -260,80 +249,14 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:size]) + s[size:]
 }
 
-// read reads files for change sets.
-func (r *renamer) read(ctx context.Context) change.ReadFunc {
-	return func(path string) ([]byte, error) {
-		content, _, err := r.b.Snapshot().Read(ctx, path)
-		return content, err
-	}
-}
-
-// draft makes the plan of the edits.
-func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
-	set := r.edits.Set()
-	target := r.sym.Path
-	moves, err := r.moves(ctx)
-	if err != nil {
-		return adapters.Draft{}, err
-	}
-	for _, m := range moves {
-		set.Ops = append(set.Ops, change.Op{Kind: change.Rename, Path: m.from, NewPath: m.to})
-		if m.from == target {
-			target = m.to
-		}
-	}
-	offset := r.edits.Moved(r.sym.Path, r.sym.NameSpan.Start)
-	d := adapters.Draft{
-		Change:   set,
-		Reads:    slices.DeleteFunc(slices.Clone(r.holders), func(p string) bool { return len(r.edits.Of(p)) > 0 }),
-		Old:      adapters.Marks{Path: r.sym.Path, Offset: r.sym.NameSpan.Start},
-		New:      adapters.Marks{Path: target, Offset: offset},
-		Warnings: r.warnings,
-	}
-	after, err := r.b.With(set)
-	if err != nil {
-		return d, fmt.Errorf("the planned change does not fit the text: %w", err)
-	}
-	tree, err := after.Tree(ctx, target)
-	if err != nil {
-		return d, err
-	}
-	renamed, ok := tree.Declared(offset)
-	if !ok || strings.TrimPrefix(renamed.Name, "@") != strings.TrimPrefix(r.in.NewName, "@") {
-		return d, fmt.Errorf("the planned change does not declare %s at %s", r.in.NewName, r.relative(target))
-	}
-	d.NewID = renamed.ID
-	return d, nil
+// point names a place as people do.
+func (r *renamer) point(src *source, offset int) string {
+	p := text.NewFile(src.Content).PointOf(offset)
+	return fmt.Sprintf("%s:%d:%d", recipe.Relative(r.Bench, src.Path), p.Line, p.Column)
 }
 
 // source reads and parses a file once.
 func (r *renamer) source(ctx context.Context, path string) (*source, error) {
-	if s, ok := r.sources[path]; ok {
-		return s, nil
-	}
-	content, _, err := r.b.Snapshot().Read(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := r.b.Tree(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	s := &source{path: path, content: content, tree: tree}
-	r.sources[path] = s
-	return s, nil
-}
-
-// point names a place as people do.
-func (r *renamer) point(src *source, offset int) string {
-	p := text.NewFile(src.content).PointOf(offset)
-	return fmt.Sprintf("%s:%d:%d", r.relative(src.path), p.Line, p.Column)
-}
-
-func (r *renamer) relative(path string) string { return relative(r.b.Root(), path) }
-
-func (r *renamer) warn(format string, args ...any) {
-	if w := fmt.Sprintf(format, args...); !slices.Contains(r.warnings, w) {
-		r.warnings = append(r.warnings, w)
-	}
+	s, err := r.Source(ctx, path)
+	return &source{s}, err
 }

@@ -2,11 +2,11 @@ package golang
 
 import (
 	"encoding/json"
-	"net/url"
 	"path/filepath"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // driver holds what is particular to one running gopls.
@@ -99,36 +99,16 @@ func (d *driver) progress(params []byte) {
 // Mirror implements adapters.Driver: gopls watches nothing itself and believes
 // what it read until it is told.
 func (*driver) Mirror(changes []adapters.FileChange) []adapters.Message {
-	const created, changed, deleted = 1, 2, 3 // LSP, FileChangeType
-	type event struct {
-		URI  string `json:"uri"`
-		Type int    `json:"type"`
-	}
-	var events []event
+	var events []recipe.FileEvent
 	for _, c := range changes {
 		switch filepath.Ext(c.Path) {
 		case ".go", ".mod", ".sum", ".work":
 		default:
 			continue
 		}
-		e := event{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(c.Path)}).String(), Type: changed}
-		switch {
-		case c.Deleted:
-			e.Type = deleted
-		case c.Created:
-			e.Type = created
-		}
-		events = append(events, e)
+		events = append(events, recipe.EventOf(c))
 	}
-	if len(events) == 0 {
-		return nil
-	}
-	return []adapters.Message{{
-		Method: "workspace/didChangeWatchedFiles",
-		Params: struct {
-			Changes []event `json:"changes"`
-		}{events},
-	}}
+	return recipe.Tell(events)
 }
 
 // Overlay implements adapters.Driver: documents may be open that no disk holds.

@@ -78,7 +78,7 @@ func (a *Adapter) callersOf(ctx context.Context, b adapters.Bench, srv adapters.
 		if err != nil {
 			return nil, err
 		}
-		r := &renamer{a: a, b: b, sources: map[string]*source{}}
+		r := newRenamer(a, b, adapters.Rename{})
 		met, err := (&protocols{r: r}).upper(ctx, b, s)
 		if err != nil {
 			return nil, err

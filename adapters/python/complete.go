@@ -22,8 +22,8 @@ func (r *renamer) complete(ctx context.Context, members []graph.Symbol) error {
 			return err
 		}
 		for _, p := range list {
-			if recipe.Inside(r.b.Root(), p.Path) && string(p.File.Content()[p.Span.Start:p.Span.End]) == m.Name {
-				r.edits.Add(p.Path, p.Span, r.in.NewName)
+			if recipe.Inside(r.Bench.Root(), p.Path) && string(p.File.Content()[p.Span.Start:p.Span.End]) == m.Name {
+				r.Edits.Add(p.Path, p.Span, r.In.NewName)
 			}
 		}
 	}
@@ -31,7 +31,7 @@ func (r *renamer) complete(ctx context.Context, members []graph.Symbol) error {
 }
 
 func (r *renamer) references(ctx context.Context, m graph.Symbol) ([]adapters.Place, error) {
-	return recipe.Locate(ctx, r.b, adapters.RenameRole, "textDocument/references", m, map[string]any{"context": map[string]any{"includeDeclaration": true}})
+	return recipe.Locate(ctx, r.Bench, adapters.RenameRole, "textDocument/references", m, map[string]any{"context": map[string]any{"includeDeclaration": true}})
 }
 
 // byReferences makes the edits of a member that pyright declines to rename as
@@ -44,15 +44,15 @@ func (r *renamer) byReferences(ctx context.Context, m graph.Symbol, declined err
 	if len(list) == 0 {
 		return r.bySyntax(ctx, m, declined)
 	}
-	edits, err := recipe.NewEdits(change.Set{}, r.read(ctx))
+	edits, err := recipe.NewEdits(change.Set{}, r.Read(ctx))
 	if err != nil {
 		return change.Set{}, err
 	}
 	for _, p := range list {
-		if !recipe.Inside(r.b.Root(), p.Path) {
-			return change.Set{}, refuse(adapters.OutsideWorkspace, "%s is also declared or used outside this workspace (%s), where it would keep its name", m.Name, p.Path)
+		if !recipe.Inside(r.Bench.Root(), p.Path) {
+			return change.Set{}, recipe.Refuse(adapters.OutsideWorkspace, "%s is also declared or used outside this workspace (%s), where it would keep its name", m.Name, p.Path)
 		}
-		edits.Add(p.Path, p.Span, r.in.NewName)
+		edits.Add(p.Path, p.Span, r.In.NewName)
 	}
 	if !edits.Covers(m.Path, m.NameSpan) {
 		return change.Set{}, r.explain(m, declined)
@@ -68,16 +68,16 @@ func (r *renamer) bySyntax(ctx context.Context, m graph.Symbol, declined error) 
 	if err != nil {
 		return change.Set{}, err
 	}
-	fn, seen, err := owner(ctx, r.b, m)
+	fn, seen, err := owner(ctx, r.Bench, m)
 	if err != nil {
 		return change.Set{}, err
 	}
 	if isMember(m) || seen && fn.Name != "" && src.passes(m.Name) {
 		return change.Set{}, r.explain(m, declined)
 	}
-	reach := graph.Span{End: len(src.content)}
+	reach := graph.Span{End: len(src.Content)}
 	if m.Local {
-		holder, ok := src.tree.Enclosing(m.NameSpan.Start)
+		holder, ok := src.Tree.Enclosing(m.NameSpan.Start)
 		if !ok {
 			return change.Set{}, r.explain(m, declined)
 		}
@@ -88,50 +88,50 @@ func (r *renamer) bySyntax(ctx context.Context, m graph.Symbol, declined error) 
 			return change.Set{}, err
 		}
 		for _, other := range pages {
-			if other.path != m.Path && len(other.tree.Named(m.Name)) > 0 {
+			if other.Path != m.Path && len(other.Tree.Named(m.Name)) > 0 {
 				return change.Set{}, r.explain(m, declined)
 			}
 		}
 	}
 	var apart []graph.Span // where the name means something else
-	for _, s := range src.tree.Symbols {
+	for _, s := range src.Tree.Symbols {
 		if s.Name != m.Name || s.NameSpan == m.NameSpan || s.ID == m.ID || !s.Local && !isMember(s) && s.Container == m.Container {
 			continue
 		}
-		holder, ok := src.tree.Enclosing(s.NameSpan.Start)
+		holder, ok := src.Tree.Enclosing(s.NameSpan.Start)
 		if !ok || isMember(s) || !s.Local || m.Local && holder.Decl == reach {
 			return change.Set{}, r.explain(m, declined)
 		}
 		apart = append(apart, holder.Decl)
 	}
 	var edits []text.Edit
-	for _, id := range src.tree.Named(m.Name) {
+	for _, id := range src.Tree.Named(m.Name) {
 		if id.Span.Start < reach.Start || id.Span.End > reach.End || !src.bare(id.Span.Start) || src.argument(id.Span) ||
 			slices.ContainsFunc(apart, func(s graph.Span) bool { return s.Start <= id.Span.Start && id.Span.End <= s.End }) {
 			continue
 		}
-		edits = append(edits, text.Edit{Start: id.Span.Start, End: id.Span.End, New: r.in.NewName})
+		edits = append(edits, text.Edit{Start: id.Span.Start, End: id.Span.End, New: r.In.NewName})
 	}
-	r.warn("pyright takes this code for unreachable, as that of another system is: %s is renamed by the rules of scope within %s", m.Name, recipe.Relative(r.b, m.Path))
+	r.Warn("pyright takes this code for unreachable, as that of another system is: %s is renamed by the rules of scope within %s", m.Name, recipe.Relative(r.Bench, m.Path))
 	return change.FromEdits(m.Path, edits), nil
 }
 
 // bare reports whether a name follows no dot.
 func (s *source) bare(at int) bool {
-	return !bytes.HasSuffix(bytes.TrimRight(s.content[:at], " \t\r\n\\"), []byte("."))
+	return !bytes.HasSuffix(bytes.TrimRight(s.Content[:at], " \t\r\n\\"), []byte("."))
 }
 
 // argument reports whether a name is that of an argument: f(name=…).
 func (s *source) argument(at graph.Span) bool {
-	rest := s.content[at.End:min(len(s.content), at.End+around)]
-	before := statement(s.content[max(0, at.Start-around):at.Start])
+	rest := s.Content[at.End:min(len(s.Content), at.End+around)]
+	before := statement(s.Content[max(0, at.Start-around):at.Start])
 	head := strings.TrimLeft(before.text, " \t\r\n;")
 	return !strings.HasPrefix(head, "def ") && !strings.HasPrefix(head, "async def ") && keyword(before, strings.TrimLeft(string(rest), " \t"))
 }
 
 // passes reports whether a call of the file gives an argument by a name.
 func (s *source) passes(name string) bool {
-	for _, id := range s.tree.Named(name) {
+	for _, id := range s.Tree.Named(name) {
 		if s.argument(id.Span) {
 			return true
 		}
@@ -149,7 +149,7 @@ func (r *renamer) gather(ctx context.Context) error {
 		if err := r.ask(ctx); err != nil {
 			return err
 		}
-		if !isMember(r.sym) {
+		if !isMember(r.Symbol) {
 			return nil
 		}
 		grown, err := r.alternatives(ctx)
@@ -157,18 +157,18 @@ func (r *renamer) gather(ctx context.Context) error {
 			return err
 		}
 	}
-	return refuse(adapters.Unsupported, "ever more members named %s share their uses; rename it in a smaller part of the workspace", r.sym.Name)
+	return recipe.Refuse(adapters.Unsupported, "ever more members named %s share their uses; rename it in a smaller part of the workspace", r.Symbol.Name)
 }
 
 // alternatives adds the members that a renamed use may mean as well.
 func (r *renamer) alternatives(ctx context.Context) (grown bool, err error) {
 	asked := 0
-	for _, path := range r.edits.Paths() {
+	for _, path := range r.Edits.Paths() {
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return false, err
 		}
-		for _, e := range r.edits.Of(path) {
+		for _, e := range r.Edits.Of(path) {
 			if src.bare(e.Start) {
 				continue
 			}
@@ -176,7 +176,7 @@ func (r *renamer) alternatives(ctx context.Context) (grown bool, err error) {
 				return grown, nil // the check of the planned text finds the rest
 			}
 			use := graph.Span{Start: e.Start, End: e.End}
-			places, err := recipe.Locate(ctx, r.b, lookup, "textDocument/definition", graph.Symbol{Path: path, NameSpan: use}, nil)
+			places, err := recipe.Locate(ctx, r.Bench, lookup, "textDocument/definition", graph.Symbol{Path: path, NameSpan: use}, nil)
 			if err != nil {
 				return false, err
 			}
@@ -194,23 +194,23 @@ func (r *renamer) alternatives(ctx context.Context) (grown bool, err error) {
 
 // joined adds one declaration that a renamed use may mean.
 func (r *renamer) joined(ctx context.Context, src *source, use graph.Span, p adapters.Place) (bool, error) {
-	if string(p.File.Content()[p.Span.Start:p.Span.End]) != r.sym.Name || r.edits.Covers(p.Path, p.Span) {
+	if string(p.File.Content()[p.Span.Start:p.Span.End]) != r.Symbol.Name || r.Edits.Covers(p.Path, p.Span) {
 		return false, nil
 	}
 	at := r.where(src, use.Start)
-	if !recipe.Inside(r.b.Root(), p.Path) {
+	if !recipe.Inside(r.Bench.Root(), p.Path) {
 		return false, &adapters.Refusal{
 			Reason: adapters.OutsideWorkspace,
-			Message: r.sym.Qualified + " cannot be renamed alone: the value at " + at +
-				" may also be of a type outside this workspace that has " + r.sym.Name + " too (" + p.Path + ")",
+			Message: r.Symbol.Qualified + " cannot be renamed alone: the value at " + at +
+				" may also be of a type outside this workspace that has " + r.Symbol.Name + " too (" + p.Path + ")",
 			Places: []adapters.Place{p},
 		}
 	}
-	s, ok := recipe.SymbolAt(ctx, r.b, p)
-	if !ok || !isMember(s) || s.Name != r.sym.Name {
+	s, ok := recipe.SymbolAt(ctx, r.Bench, p)
+	if !ok || !isMember(s) || s.Name != r.Symbol.Name {
 		return false, nil
 	}
-	before := len(r.members)
+	before := len(r.Members)
 	f, err := r.family(ctx, s)
 	if err != nil {
 		return false, err
@@ -218,8 +218,8 @@ func (r *renamer) joined(ctx context.Context, src *source, use graph.Span, p ada
 	for _, m := range append([]graph.Symbol{s}, f.Members...) {
 		r.add(m)
 	}
-	if len(r.members) > before {
-		r.warn("%s is renamed with it: a value may be of either type at %s", s.Qualified, at)
+	if len(r.Members) > before {
+		r.Warn("%s is renamed with it: a value may be of either type at %s", s.Qualified, at)
 	}
-	return len(r.members) > before, nil
+	return len(r.Members) > before, nil
 }

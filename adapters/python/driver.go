@@ -2,12 +2,12 @@ package python
 
 import (
 	"encoding/json"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // driver holds what is particular to one running pyright.
@@ -96,12 +96,7 @@ var configuration = []string{"pyrightconfig.json", "pyproject.toml"}
 
 // Mirror implements adapters.Driver: pyright watches nothing itself.
 func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
-	const created, changed, deleted = 1, 2, 3 // LSP, FileChangeType
-	type event struct {
-		URI  string `json:"uri"`
-		Type int    `json:"type"`
-	}
-	var events []event
+	var events []recipe.FileEvent
 	again := false
 	for _, c := range changes {
 		if filepath.Base(c.Path) == "pyvenv.cfg" {
@@ -118,24 +113,9 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 				continue
 			}
 		}
-		e := event{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(c.Path)}).String(), Type: changed}
-		switch {
-		case c.Deleted:
-			e.Type = deleted
-		case c.Created:
-			e.Type = created
-		}
-		events = append(events, e)
+		events = append(events, recipe.EventOf(c))
 	}
-	var out []adapters.Message
-	if len(events) > 0 {
-		out = append(out, adapters.Message{
-			Method: "workspace/didChangeWatchedFiles",
-			Params: struct {
-				Changes []event `json:"changes"`
-			}{events},
-		})
-	}
+	out := recipe.Tell(events)
 	if again {
 		out = append(out, adapters.Message{
 			Method: "workspace/didChangeConfiguration",

@@ -19,7 +19,7 @@ var asked = regexp.MustCompile(`(?:^|[^\w.])(?:getattr|hasattr|setattr|delattr|(
 // dynamic changes the strings by which the program asks values of the family's
 // classes for the member: getattr(self, "name").
 func (r *renamer) dynamic(ctx context.Context) error {
-	if !isMember(r.sym) {
+	if !isMember(r.Symbol) {
 		return nil
 	}
 	pages, err := r.pages(ctx)
@@ -27,20 +27,20 @@ func (r *renamer) dynamic(ctx context.Context) error {
 		return err
 	}
 	var owners []graph.Symbol
-	for _, m := range r.members {
+	for _, m := range r.Members {
 		if c := r.ownerOf(ctx, m); c.Name != "" {
 			owners = append(owners, c)
 		}
 	}
 	var kept []string
 	for _, src := range pages {
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if m.Token.Kind != syntax.String || string(bytes.Trim(src.content[m.Token.Span.Start:m.Token.Span.End], `"'`)) != r.sym.Name {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if m.Token.Kind != syntax.String || string(bytes.Trim(src.Content[m.Token.Span.Start:m.Token.Span.End], `"'`)) != r.Symbol.Name {
 				continue
 			}
 			from := max(0, m.Token.Span.Start-around)
-			at := asked.FindSubmatchIndex(src.content[from:m.Token.Span.Start])
-			if at == nil || r.edits.Covers(src.path, m.Span) {
+			at := asked.FindSubmatchIndex(src.Content[from:m.Token.Span.Start])
+			if at == nil || r.Edits.Covers(src.Path, m.Span) {
 				continue
 			}
 			meant, known, err := r.holds(ctx, src, graph.Span{Start: from + at[2], End: from + at[3]}, owners)
@@ -48,14 +48,14 @@ func (r *renamer) dynamic(ctx context.Context) error {
 			case err != nil:
 				return err
 			case meant:
-				r.edits.Add(src.path, m.Span, r.in.NewName)
+				r.Edits.Add(src.Path, m.Span, r.In.NewName)
 			case !known:
 				kept = append(kept, r.where(src, m.Span.Start))
 			}
 		}
 	}
 	if len(kept) > 0 {
-		r.warn("the program asks for %q by a string where nobody can tell of what: %s", r.sym.Name, listed(kept, 5))
+		r.Warn("the program asks for %q by a string where nobody can tell of what: %s", r.Symbol.Name, recipe.Listed(kept, 5))
 	}
 	return nil
 }
@@ -64,21 +64,21 @@ func (r *renamer) dynamic(ctx context.Context) error {
 // from them; known is false when nobody can tell its class.
 func (r *renamer) holds(ctx context.Context, src *source, value graph.Span, owners []graph.Symbol) (meant, known bool, err error) {
 	var class graph.Symbol
-	switch name := string(src.content[value.Start:value.End]); name {
+	switch name := string(src.Content[value.Start:value.End]); name {
 	case "self", "cls":
-		for _, c := range src.tree.Symbols {
+		for _, c := range src.Tree.Symbols {
 			if (c.Kind == graph.KindClass || c.Kind == graph.KindEnum) && c.Decl.Contains(value.Start) {
 				class = c // the innermost comes last
 			}
 		}
 	default:
 		for _, method := range []string{"textDocument/definition", "textDocument/typeDefinition"} {
-			places, err := recipe.Locate(ctx, r.b, lookup, method, graph.Symbol{Path: src.path, NameSpan: value}, nil)
+			places, err := recipe.Locate(ctx, r.Bench, lookup, method, graph.Symbol{Path: src.Path, NameSpan: value}, nil)
 			if err != nil {
 				return false, false, err
 			}
 			for _, p := range places {
-				if s, ok := recipe.SymbolAt(ctx, r.b, p); ok && (s.Kind == graph.KindClass || s.Kind == graph.KindEnum) && class.Name == "" {
+				if s, ok := recipe.SymbolAt(ctx, r.Bench, p); ok && (s.Kind == graph.KindClass || s.Kind == graph.KindEnum) && class.Name == "" {
 					class = s
 				}
 			}
@@ -93,7 +93,7 @@ func (r *renamer) holds(ctx context.Context, src *source, value graph.Span, owne
 	if is(class) {
 		return true, true, nil
 	}
-	above, err := recipe.SupertypesBySyntax(ctx, r.b, adapters.Target{Symbol: class, Transitive: true})
+	above, err := recipe.SupertypesBySyntax(ctx, r.Bench, adapters.Target{Symbol: class, Transitive: true})
 	if err != nil {
 		return false, true, err
 	}

@@ -15,35 +15,35 @@ import (
 // relatives finds what must keep one name with the symbol. To pyright each
 // override is a symbol of its own, and so is each parameter of one.
 func (r *renamer) relatives(ctx context.Context) error {
-	r.members = []graph.Symbol{r.sym}
+	r.Members = []graph.Symbol{r.Symbol}
 	pytest, err := r.fixtures(ctx)
 	switch {
 	case err != nil:
 		return err
 	case pytest:
-	case r.sym.Kind == graph.KindParameter:
+	case r.Symbol.Kind == graph.KindParameter:
 		if err := r.parameters(ctx); err != nil {
 			return err
 		}
-	case isMember(r.sym) && !mangled(r.sym.Name):
-		f, err := r.family(ctx, r.sym)
+	case isMember(r.Symbol) && !mangled(r.Symbol.Name):
+		f, err := r.family(ctx, r.Symbol)
 		if err != nil {
 			return err
 		}
-		r.members = f.Members
-		if n := len(r.members); n > 1 {
-			r.warn("%d declarations of %s belong together by their classes and are renamed together", n, r.sym.Name)
+		r.Members = f.Members
+		if n := len(r.Members); n > 1 {
+			r.Warn("%d declarations of %s belong together by their classes and are renamed together", n, r.Symbol.Name)
 		}
 	}
-	for _, d := range r.in.Declarations {
+	for _, d := range r.In.Declarations {
 		r.add(d)
 	}
-	for _, m := range slices.Clone(r.members) {
+	for _, m := range slices.Clone(r.Members) {
 		if err := r.twins(ctx, m); err != nil {
 			return err
 		}
 	}
-	for _, m := range r.members {
+	for _, m := range r.Members {
 		if _, err := r.source(ctx, m.Path); err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ func (r *renamer) relatives(ctx context.Context) error {
 
 // add takes a declaration that is renamed as well.
 func (r *renamer) add(s graph.Symbol) {
-	if !slices.ContainsFunc(r.members, func(m graph.Symbol) bool { return m.Path == s.Path && m.NameSpan == s.NameSpan }) {
-		r.members = append(r.members, s)
+	if !slices.ContainsFunc(r.Members, func(m graph.Symbol) bool { return m.Path == s.Path && m.NameSpan == s.NameSpan }) {
+		r.Members = append(r.Members, s)
 	}
 }
 
@@ -62,7 +62,7 @@ func (r *renamer) add(s graph.Symbol) {
 // those by which classes meet a protocol without naming it.
 func (r *renamer) family(ctx context.Context, sym graph.Symbol) (recipe.Family, error) {
 	p := &protocols{r: r}
-	f, err := recipe.MemberFamily(ctx, r.b, sym, recipe.FamilyOptions{
+	f, err := recipe.MemberFamily(ctx, r.Bench, sym, recipe.FamilyOptions{
 		Joins: func(upper, lower graph.Symbol) bool {
 			return isMember(upper) && isMember(lower) && !mangled(upper.Name)
 		},
@@ -70,12 +70,12 @@ func (r *renamer) family(ctx context.Context, sym graph.Symbol) (recipe.Family, 
 	})
 	switch {
 	case errors.Is(err, recipe.ErrFamily):
-		return f, refuse(adapters.Unsupported, "more than %d members named %s belong together; rename it in a smaller part of the workspace", len(f.Members)-1, sym.Name)
+		return f, recipe.Refuse(adapters.Unsupported, "more than %d members named %s belong together; rename it in a smaller part of the workspace", len(f.Members)-1, sym.Name)
 	case err != nil:
 		return f, err
 	}
 	if len(f.Unknown) > 0 {
-		r.warn("bases that pyright cannot find may have a member %s too: %s", sym.Name, listed(f.Unknown, 3))
+		r.Warn("bases that pyright cannot find may have a member %s too: %s", sym.Name, recipe.Listed(f.Unknown, 3))
 	}
 	return f, f.Bound()
 }
@@ -89,7 +89,7 @@ func joins(upper, lower graph.Symbol) bool {
 // parameters adds the same parameter of the function's other declarations:
 // overloads, and the methods that override it, which callers may name it for.
 func (r *renamer) parameters(ctx context.Context) error {
-	fn, seen, err := owner(ctx, r.b, r.sym)
+	fn, seen, err := owner(ctx, r.Bench, r.Symbol)
 	if err != nil || !seen {
 		return err
 	}
@@ -100,8 +100,8 @@ func (r *renamer) parameters(ctx context.Context) error {
 		if errors.As(err, &outside) && outside.Reason == adapters.OutsideWorkspace {
 			their, ok := r.outside(ctx, f)
 			if ok {
-				return refuse(adapters.OutsideWorkspace, "%s overrides a method outside this workspace (%s) that has the parameter %s too: what calls it there may pass it by that name",
-					fn.Qualified, their, r.sym.Name)
+				return recipe.Refuse(adapters.OutsideWorkspace, "%s overrides a method outside this workspace (%s) that has the parameter %s too: what calls it there may pass it by that name",
+					fn.Qualified, their, r.Symbol.Name)
 			}
 			err = nil
 		}
@@ -115,20 +115,20 @@ func (r *renamer) parameters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, same := range src.tree.Symbols { // overloads
+		for _, same := range src.Tree.Symbols { // overloads
 			if same.Qualified != f.Qualified || same.Kind != f.Kind && same.Kind != graph.KindFunction {
 				continue
 			}
-			for _, p := range src.tree.Symbols {
-				if p.Kind == graph.KindParameter && p.Name == r.sym.Name && p.Container == same.Qualified &&
+			for _, p := range src.Tree.Symbols {
+				if p.Kind == graph.KindParameter && p.Name == r.Symbol.Name && p.Container == same.Qualified &&
 					same.Decl.Start < p.NameSpan.Start && p.NameSpan.End <= same.Body.Start {
 					r.add(p)
 				}
 			}
 		}
 	}
-	if n := len(r.members); n > 1 {
-		r.warn("%d declarations of the parameter %s belong together and are renamed together", n, r.sym.Name)
+	if n := len(r.Members); n > 1 {
+		r.Warn("%d declarations of the parameter %s belong together and are renamed together", n, r.Symbol.Name)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (r *renamer) parameters(ctx context.Context) error {
 // outside returns where a relative outside the workspace has the parameter as well.
 func (r *renamer) outside(ctx context.Context, f recipe.Family) (string, bool) {
 	for _, o := range f.Outside {
-		tree, err := r.b.Tree(ctx, o.Place.Path)
+		tree, err := r.Bench.Tree(ctx, o.Place.Path)
 		if err != nil {
 			continue
 		}
@@ -145,7 +145,7 @@ func (r *renamer) outside(ctx context.Context, f recipe.Family) (string, bool) {
 			continue
 		}
 		if slices.ContainsFunc(tree.Symbols, func(p graph.Symbol) bool {
-			return p.Kind == graph.KindParameter && p.Name == r.sym.Name && fn.Decl.Start < p.NameSpan.Start && p.NameSpan.End <= fn.Body.Start
+			return p.Kind == graph.KindParameter && p.Name == r.Symbol.Name && fn.Decl.Start < p.NameSpan.Start && p.NameSpan.End <= fn.Body.Start
 		}) {
 			return o.Place.Path, true
 		}
@@ -166,11 +166,11 @@ func (r *renamer) twins(ctx context.Context, m graph.Symbol) error {
 	if filepath.Ext(m.Path) == ".pyi" {
 		other = strings.TrimSuffix(m.Path, "i")
 	}
-	content, err := recipe.ReadOptional(ctx, r.b.Snapshot(), other)
+	content, err := recipe.ReadOptional(ctx, r.Bench.Snapshot(), other)
 	if err != nil || content == nil {
 		return err
 	}
-	tree, err := r.b.Tree(ctx, other)
+	tree, err := r.Bench.Tree(ctx, other)
 	if err != nil {
 		return nil // what cannot be parsed declares nothing
 	}
@@ -251,11 +251,11 @@ func (p *protocols) load(ctx context.Context, b adapters.Bench) error {
 	}
 	for _, c := range classes {
 		src, err := p.r.source(ctx, c.Path)
-		if err != nil || src.tree == nil {
+		if err != nil || src.Tree == nil {
 			continue
 		}
 		k := contract{class: c, members: map[string]graph.Symbol{}}
-		for _, m := range src.tree.Symbols {
+		for _, m := range src.Tree.Symbols {
 			if isMember(m) && m.Container == c.Qualified && !m.Local {
 				k.members[m.Name] = m
 			}
@@ -299,17 +299,17 @@ func fits(want, have []string) bool {
 func (p *protocols) collect(ctx context.Context, class graph.Symbol, names map[string]bool, depth int) {
 	const deep = 10
 	src, err := p.r.source(ctx, class.Path)
-	if err != nil || src.tree == nil || depth > deep {
+	if err != nil || src.Tree == nil || depth > deep {
 		return
 	}
-	for _, m := range src.tree.Symbols {
+	for _, m := range src.Tree.Symbols {
 		if isMember(m) && m.Container == class.Qualified {
 			names[m.Name] = true
 		}
 	}
 	for _, base := range class.Bases {
 		for _, name := range graph.BaseNames(base) {
-			found, err := p.r.b.Graph().ByName(ctx, name)
+			found, err := p.r.Bench.Graph().ByName(ctx, name)
 			if err != nil {
 				continue
 			}
@@ -320,12 +320,4 @@ func (p *protocols) collect(ctx context.Context, class graph.Symbol, names map[s
 			}
 		}
 	}
-}
-
-// listed names the first few of a list.
-func listed(names []string, limit int) string {
-	if len(names) <= limit {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:limit], ", ") + ", …"
 }

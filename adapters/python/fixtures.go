@@ -43,13 +43,13 @@ func isFixture(fn graph.Symbol) bool {
 func (r *renamer) fixtures(ctx context.Context) (bool, error) {
 	asks := false // the symbol is a parameter
 	switch {
-	case isFixture(r.sym):
-	case r.sym.Kind == graph.KindParameter:
-		fn, seen, err := owner(ctx, r.b, r.sym)
-		if err != nil || !seen || !byPytest(fn) || r.sym.Name == "self" || r.sym.Name == "cls" {
+	case isFixture(r.Symbol):
+	case r.Symbol.Kind == graph.KindParameter:
+		fn, seen, err := owner(ctx, r.Bench, r.Symbol)
+		if err != nil || !seen || !byPytest(fn) || r.Symbol.Name == "self" || r.Symbol.Name == "cls" {
 			return false, err
 		}
-		if slices.ContainsFunc(fn.Attributes, func(a string) bool { return mentionsName(a, r.sym.Name) }) {
+		if slices.ContainsFunc(fn.Attributes, func(a string) bool { return mentionsName(a, r.Symbol.Name) }) {
 			r.pytest = []string{"parametrize("} // its values stand in the decorator
 			return true, nil
 		}
@@ -63,37 +63,37 @@ func (r *renamer) fixtures(ctx context.Context) (bool, error) {
 	}
 	var found []graph.Symbol
 	for _, src := range pages {
-		for _, s := range src.tree.Symbols {
-			if s.Name == r.sym.Name && isFixture(s) {
+		for _, s := range src.Tree.Symbols {
+			if s.Name == r.Symbol.Name && isFixture(s) {
 				found = append(found, s)
 			}
 		}
 	}
 	if asks && len(found) == 0 {
-		return false, refuse(adapters.Unsupported, "pytest gives %s its argument by that name, from a fixture outside this workspace; under another name it would find none", r.sym.Name)
+		return false, recipe.Refuse(adapters.Unsupported, "pytest gives %s its argument by that name, from a fixture outside this workspace; under another name it would find none", r.Symbol.Name)
 	}
-	taken, err := r.b.Graph().ByName(ctx, r.in.NewName)
+	taken, err := r.Bench.Graph().ByName(ctx, r.In.NewName)
 	if err != nil {
 		return false, err
 	}
 	for _, s := range taken {
 		if isFixture(s) {
-			return false, refuse(adapters.NameConflict, "%s is a fixture already (%s); choose another name", s.Name, recipe.Relative(r.b, s.Path))
+			return false, recipe.Refuse(adapters.NameConflict, "%s is a fixture already (%s); choose another name", s.Name, recipe.Relative(r.Bench, s.Path))
 		}
 	}
 	for _, f := range found {
 		r.add(f)
 	}
 	for _, src := range pages {
-		for _, p := range src.tree.Symbols {
-			if p.Kind == graph.KindParameter && p.Name == r.sym.Name && requests(src.tree, p) {
+		for _, p := range src.Tree.Symbols {
+			if p.Kind == graph.KindParameter && p.Name == r.Symbol.Name && requests(src.Tree, p) {
 				r.add(p)
 			}
 		}
 	}
 	r.pytest = []string{"usefixtures(", "getfixturevalue("}
-	if n := len(r.members); n > 1 {
-		r.warn("%s is a fixture of pytest: it is renamed with the %d parameters that ask for it", r.sym.Name, n-len(found))
+	if n := len(r.Members); n > 1 {
+		r.Warn("%s is a fixture of pytest: it is renamed with the %d parameters that ask for it", r.Symbol.Name, n-len(found))
 	}
 	return true, nil
 }
@@ -116,11 +116,11 @@ func (r *renamer) requested(ctx context.Context) error {
 		return err
 	}
 	for _, src := range pages {
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if m.Token.Kind != syntax.String || r.edits.Covers(src.path, m.Span) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if m.Token.Kind != syntax.String || r.Edits.Covers(src.Path, m.Span) {
 				continue
 			}
-			before := statement(src.content[max(0, m.Token.Span.Start-around):m.Token.Span.Start])
+			before := statement(src.Content[max(0, m.Token.Span.Start-around):m.Token.Span.Start])
 			call := slices.IndexFunc(r.pytest, func(w string) bool { return strings.Contains(before.text, w) })
 			if call < 0 || before.depth() == 0 {
 				continue
@@ -130,10 +130,10 @@ func (r *renamer) requested(ctx context.Context) error {
 				if !r.decorates(src, m.Span.Start) || !first(args) {
 					continue
 				}
-			} else if string(bytes.Trim(src.content[m.Token.Span.Start:m.Token.Span.End], `"'`)) != r.sym.Name {
+			} else if string(bytes.Trim(src.Content[m.Token.Span.Start:m.Token.Span.End], `"'`)) != r.Symbol.Name {
 				continue
 			}
-			r.edits.Add(src.path, m.Span, r.in.NewName)
+			r.Edits.Add(src.Path, m.Span, r.In.NewName)
 		}
 	}
 	return nil
@@ -142,11 +142,11 @@ func (r *renamer) requested(ctx context.Context) error {
 // decorates reports whether an offset lies in the decorators of the function
 // that has the renamed parameter.
 func (r *renamer) decorates(src *source, at int) bool {
-	if src.path != r.sym.Path {
+	if src.Path != r.Symbol.Path {
 		return false
 	}
-	return slices.ContainsFunc(src.tree.Symbols, func(fn graph.Symbol) bool {
-		return fn.Qualified == r.sym.Container && fn.Decl.Start < r.sym.NameSpan.Start && r.sym.NameSpan.End <= fn.Body.Start &&
+	return slices.ContainsFunc(src.Tree.Symbols, func(fn graph.Symbol) bool {
+		return fn.Qualified == r.Symbol.Container && fn.Decl.Start < r.Symbol.NameSpan.Start && r.Symbol.NameSpan.End <= fn.Body.Start &&
 			fn.Whole.Start <= at && at < fn.NameSpan.Start
 	})
 }

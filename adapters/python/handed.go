@@ -14,7 +14,7 @@ const lookup = adapters.Navigate
 // handed refuses a parameter whose argument comes by its name from a decorator,
 // which pyright does not see.
 func (r *renamer) handed(ctx context.Context) error {
-	fn, seen, err := owner(ctx, r.b, r.sym)
+	fn, seen, err := owner(ctx, r.Bench, r.Symbol)
 	if err != nil || !seen {
 		return err
 	}
@@ -22,8 +22,8 @@ func (r *renamer) handed(ctx context.Context) error {
 		return nil // see fixtures
 	}
 	for _, a := range fn.Attributes {
-		if mentionsName(a, r.sym.Name) {
-			return refuse(adapters.Unsupported, "%s gets its argument %s by that name from %s, which would not follow", last(fn.Qualified), r.sym.Name, recipe.Printable(firstLine(a)))
+		if mentionsName(a, r.Symbol.Name) {
+			return recipe.Refuse(adapters.Unsupported, "%s gets its argument %s by that name from %s, which would not follow", last(fn.Qualified), r.Symbol.Name, recipe.Printable(firstLine(a)))
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func unresolved(ctx context.Context, b adapters.Bench, sym graph.Symbol) error {
 		}
 	}
 	if len(missing) > 0 {
-		b.Warn("modules that " + recipe.Relative(b, sym.Path) + " imports are not found, and what passes through them is unknown: " + listed(missing, 5) +
+		b.Warn("modules that " + recipe.Relative(b, sym.Path) + " imports are not found, and what passes through them is unknown: " + recipe.Listed(missing, 5) +
 			"; activate the Python environment that has them, or make one in .venv")
 	}
 	return nil

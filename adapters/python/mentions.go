@@ -17,26 +17,26 @@ import (
 // mentions changes the name where comments and documentation, and if asked for
 // other strings, of the files that refer to the symbol mention it.
 func (r *renamer) mentions(ctx context.Context) error {
-	if !r.in.Comments && !r.in.Strings {
+	if !r.In.Comments && !r.In.Strings {
 		return nil
 	}
-	for _, path := range r.edits.Paths() {
+	for _, path := range r.Edits.Paths() {
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return err
 		}
-		if src.tree == nil {
+		if src.Tree == nil {
 			continue
 		}
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if r.edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if r.Edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
 				continue
 			}
 			switch documents := m.Token.Kind == syntax.Comment || src.docstring(m.Token); {
-			case documents && r.in.Comments && src.means(m, r.sym):
-				r.edits.Add(path, m.Span, r.in.NewName)
-			case !documents && r.in.Strings:
-				r.edits.Add(path, m.Span, r.in.NewName)
+			case documents && r.In.Comments && src.means(m, r.Symbol):
+				r.Edits.Add(path, m.Span, r.In.NewName)
+			case !documents && r.In.Strings:
+				r.Edits.Add(path, m.Span, r.In.NewName)
 			}
 		}
 	}
@@ -45,36 +45,36 @@ func (r *renamer) mentions(ctx context.Context) error {
 
 // reaches reports whether a local symbol can be meant at an offset.
 func (r *renamer) reaches(src *source, at int) bool {
-	if !r.sym.Local {
+	if !r.Symbol.Local {
 		return true
 	}
-	return slices.ContainsFunc(r.members, func(m graph.Symbol) bool {
-		if m.Path != src.path {
+	return slices.ContainsFunc(r.Members, func(m graph.Symbol) bool {
+		if m.Path != src.Path {
 			return false
 		}
-		owner, ok := src.tree.Enclosing(m.NameSpan.Start)
+		owner, ok := src.Tree.Enclosing(m.NameSpan.Start)
 		return ok && owner.Whole.Contains(at)
 	})
 }
 
 // docstring reports whether a string is a statement of its own.
 func (s *source) docstring(t syntax.Token) bool {
-	if s.content[t.Span.Start] == '#' {
+	if s.Content[t.Span.Start] == '#' {
 		return true
 	}
-	before := statement(s.content[max(0, t.Span.Start-around):t.Span.Start])
+	before := statement(s.Content[max(0, t.Span.Start-around):t.Span.Start])
 	return before.depth() == 0 && strings.TrimSpace(before.text) == "" || strings.HasSuffix(strings.TrimSpace(before.text), ":") && before.depth() == 0 && s.firstOnLine(t.Span.Start)
 }
 
 func (s *source) firstOnLine(at int) bool {
-	line := bytes.LastIndexByte(s.content[:at], '\n') + 1
-	return len(bytes.TrimSpace(s.content[line:at])) == 0
+	line := bytes.LastIndexByte(s.Content[:at], '\n') + 1
+	return len(bytes.TrimSpace(s.Content[line:at])) == 0
 }
 
 // means reports whether a word of prose stands for the symbol: it is marked as
 // code, or it is no word of any language.
 func (s *source) means(m recipe.Mention, sym graph.Symbol) bool {
-	before, after := s.content[m.Token.Span.Start:m.Span.Start], s.content[m.Span.End:m.Token.Span.End]
+	before, after := s.Content[m.Token.Span.Start:m.Span.Start], s.Content[m.Span.End:m.Token.Span.End]
 	if n := len(before); n > 0 && (before[n-1] == '-' || before[n-1] == '/' || before[n-1] == '\\') || len(after) > 0 && (after[0] == '-' || after[0] == '/') {
 		return false // part of an option, a path, a compound
 	}
@@ -140,19 +140,19 @@ func (r *renamer) leftovers(ctx context.Context) error {
 	inComments, inStrings := 0, 0
 	var where, unknown, generated []string
 	for _, src := range pages {
-		edited := len(r.edits.Of(src.path)) > 0
-		if edited && isGenerated(src.content) {
-			generated = append(generated, recipe.Relative(r.b, src.path))
+		edited := len(r.Edits.Of(src.Path)) > 0
+		if edited && isGenerated(src.Content) {
+			generated = append(generated, recipe.Relative(r.Bench, src.Path))
 		}
-		if r.sym.Local && !edited {
+		if r.Symbol.Local && !edited {
 			continue
 		}
 		before := inComments + inStrings
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
 			switch {
-			case r.edits.Covers(src.path, m.Span) || !r.reaches(src, m.Span.Start):
+			case r.Edits.Covers(src.Path, m.Span) || !r.reaches(src, m.Span.Start):
 			case m.Token.Kind == syntax.Comment || src.docstring(m.Token):
-				if unmistakable(r.sym.Name) && edited {
+				if unmistakable(r.Symbol.Name) && edited {
 					inComments++
 				}
 			case src.whole(m):
@@ -160,7 +160,7 @@ func (r *renamer) leftovers(ctx context.Context) error {
 			}
 		}
 		if inComments+inStrings > before {
-			where = append(where, recipe.Relative(r.b, src.path))
+			where = append(where, recipe.Relative(r.Bench, src.Path))
 		}
 		more, err := r.untyped(ctx, src, maxAsked-len(unknown))
 		if err != nil {
@@ -169,13 +169,13 @@ func (r *renamer) leftovers(ctx context.Context) error {
 		unknown = append(unknown, more...)
 	}
 	if len(where) > 0 {
-		r.warn("%q still stands in %s of files that know the symbol: %s", r.sym.Name, counted(inComments, inStrings), listed(where, 5))
+		r.Warn("%q still stands in %s of files that know the symbol: %s", r.Symbol.Name, counted(inComments, inStrings), recipe.Listed(where, 5))
 	}
 	if len(unknown) > 0 {
-		r.warn("%q keeps its name where pyright cannot tell what it belongs to: %s", r.sym.Name, listed(unknown, 5))
+		r.Warn("%q keeps its name where pyright cannot tell what it belongs to: %s", r.Symbol.Name, recipe.Listed(unknown, 5))
 	}
 	if len(generated) > 0 {
-		r.warn("generated files change as well, and their generator would write the old name again: %s", listed(generated, 5))
+		r.Warn("generated files change as well, and their generator would write the old name again: %s", recipe.Listed(generated, 5))
 	}
 	return r.private(ctx)
 }
@@ -183,26 +183,26 @@ func (r *renamer) leftovers(ctx context.Context) error {
 // whole reports whether a string may name the symbol to a program: it is the
 // name, or a dotted path that ends in it, as getattr and mocks take them.
 func (s *source) whole(m recipe.Mention) bool {
-	t := bytes.Trim(bytes.TrimLeft(s.content[m.Token.Span.Start:m.Token.Span.End], "rRbBuUfF"), `"'`)
-	return !bytes.ContainsAny(t, " \n") && (m.Span.End >= m.Token.Span.End-3 || bytes.HasPrefix(s.content[m.Span.End:], []byte(".")))
+	t := bytes.Trim(bytes.TrimLeft(s.Content[m.Token.Span.Start:m.Token.Span.End], "rRbBuUfF"), `"'`)
+	return !bytes.ContainsAny(t, " \n") && (m.Span.End >= m.Token.Span.End-3 || bytes.HasPrefix(s.Content[m.Span.End:], []byte(".")))
 }
 
 // untyped returns the places of a file that have the name and of which pyright
 // knows nothing: attributes of values without a type, code that does not parse.
 func (r *renamer) untyped(ctx context.Context, src *source, limit int) ([]string, error) {
-	if r.sym.Local || len(r.pytest) > 0 {
+	if r.Symbol.Local || len(r.pytest) > 0 {
 		return nil, nil
 	}
 	var out []string
-	for _, id := range src.tree.Named(r.sym.Name) {
-		if r.edits.Covers(src.path, id.Span) || src.bare(id.Span.Start) == isMember(r.sym) || src.argument(id.Span) ||
-			slices.ContainsFunc(src.tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == id.Span }) {
+	for _, id := range src.Tree.Named(r.Symbol.Name) {
+		if r.Edits.Covers(src.Path, id.Span) || src.bare(id.Span.Start) == isMember(r.Symbol) || src.argument(id.Span) ||
+			slices.ContainsFunc(src.Tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == id.Span }) {
 			continue
 		}
 		if limit--; limit < 0 {
 			break
 		}
-		places, err := recipe.Locate(ctx, r.b, lookup, "textDocument/definition", graph.Symbol{Path: src.path, NameSpan: id.Span}, nil)
+		places, err := recipe.Locate(ctx, r.Bench, lookup, "textDocument/definition", graph.Symbol{Path: src.Path, NameSpan: id.Span}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -215,12 +215,12 @@ func (r *renamer) untyped(ctx context.Context, src *source, limit int) ([]string
 
 // private warns of names that Python makes of a class and its private members.
 func (r *renamer) private(ctx context.Context) error {
-	class, name := "", r.sym.Name
+	class, name := "", r.Symbol.Name
 	switch {
-	case r.sym.Kind == graph.KindClass:
-		class, name = r.sym.Name, ""
-	case mangled(name) && r.sym.Container != "":
-		class = last(r.sym.Container)
+	case r.Symbol.Kind == graph.KindClass:
+		class, name = r.Symbol.Name, ""
+	case mangled(name) && r.Symbol.Container != "":
+		class = last(r.Symbol.Container)
 	default:
 		return nil
 	}
@@ -228,16 +228,16 @@ func (r *renamer) private(ctx context.Context) error {
 	if name == "" {
 		return nil // which members it has outside is not known by a word
 	}
-	files, err := r.b.Snapshot().Grep(ctx, word)
+	files, err := r.Bench.Snapshot().Grep(ctx, word)
 	if err != nil {
 		return err
 	}
 	if len(files) > 0 {
 		var where []string
 		for _, f := range files {
-			where = append(where, recipe.Relative(r.b, f))
+			where = append(where, recipe.Relative(r.Bench, f))
 		}
-		r.warn("%s is how %s is reached from outside its class, and keeps its name: %s", word, name, listed(where, 5))
+		r.Warn("%s is how %s is reached from outside its class, and keeps its name: %s", word, name, recipe.Listed(where, 5))
 	}
 	return nil
 }

@@ -16,39 +16,39 @@ import (
 // reads them only to check them; the first argument of what makes a type by a
 // call; members of an enumeration that are asked for by name.
 func (r *renamer) named(ctx context.Context) error {
-	for _, m := range r.members {
+	for _, m := range r.Members {
 		src, err := r.source(ctx, m.Path)
 		if err != nil {
 			return err
 		}
-		if m.Kind != graph.KindVariable && m.Kind != graph.KindConstant && m.Kind != graph.KindTypeAlias || src.tree == nil {
+		if m.Kind != graph.KindVariable && m.Kind != graph.KindConstant && m.Kind != graph.KindTypeAlias || src.Tree == nil {
 			continue
 		}
-		made := maker.FindSubmatchIndex(src.content[m.NameSpan.End:])
+		made := maker.FindSubmatchIndex(src.Content[m.NameSpan.End:])
 		if made == nil {
 			continue
 		}
 		span := graph.Span{Start: m.NameSpan.End + made[2], End: m.NameSpan.End + made[3]}
-		if string(src.content[span.Start:span.End]) == m.Name {
-			r.edits.Add(m.Path, span, r.in.NewName)
+		if string(src.Content[span.Start:span.End]) == m.Name {
+			r.Edits.Add(m.Path, span, r.In.NewName)
 		}
 	}
-	for _, path := range r.edits.Paths() {
+	for _, path := range r.Edits.Paths() {
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return err
 		}
-		if src.tree == nil {
+		if src.Tree == nil {
 			continue
 		}
 		bare := r.bareIn(src)
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if m.Token.Kind != syntax.String || r.edits.Covers(path, m.Span) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if m.Token.Kind != syntax.String || r.Edits.Covers(path, m.Span) {
 				continue
 			}
 			switch {
-			case bare && r.typed() && src.quotedType(m), r.sym.Kind == graph.KindEnumMem && src.enumKey(m, last(r.sym.Container)):
-				r.edits.Add(path, m.Span, r.in.NewName)
+			case bare && r.typed() && src.quotedType(m), r.Symbol.Kind == graph.KindEnumMem && src.enumKey(m, last(r.Symbol.Container)):
+				r.Edits.Add(path, m.Span, r.In.NewName)
 			}
 		}
 	}
@@ -61,19 +61,19 @@ var maker = regexp.MustCompile(`^[ \t]*=[ \t]*(?:\w+\.)*(?:TypeVar|ParamSpec|Typ
 
 // typed reports whether the symbol can stand for a type.
 func (r *renamer) typed() bool {
-	switch r.sym.Kind {
+	switch r.Symbol.Kind {
 	case graph.KindClass, graph.KindEnum, graph.KindTypeAlias, graph.KindTypeParam:
 		return true
 	}
-	return !isMember(r.sym) && r.sym.Kind != graph.KindFunction && r.sym.Kind != graph.KindParameter
+	return !isMember(r.Symbol) && r.Symbol.Kind != graph.KindFunction && r.Symbol.Kind != graph.KindParameter
 }
 
 // bareIn reports whether the name alone means the symbol in a file.
 func (r *renamer) bareIn(src *source) bool {
-	edits := r.edits.Of(src.path)
+	edits := r.Edits.Of(src.Path)
 	for _, e := range edits {
-		before := bytes.TrimRight(src.content[:e.Start], " \t")
-		_, inText := src.tree.TokenAt(e.Start)
+		before := bytes.TrimRight(src.Content[:e.Start], " \t")
+		_, inText := src.Tree.TokenAt(e.Start)
 		if !inText && !bytes.HasSuffix(before, []byte(".")) {
 			return true
 		}
@@ -93,12 +93,12 @@ var (
 
 // quotedType reports whether a word stands within a type in quotes.
 func (s *source) quotedType(m recipe.Mention) bool {
-	literal := s.content[m.Token.Span.Start:m.Token.Span.End]
+	literal := s.Content[m.Token.Span.Start:m.Token.Span.End]
 	inner := bytes.Trim(literal, `"'`)
-	if len(inner) == len(literal) || !typeText.Match(inner) || m.Span.Start > 0 && s.content[m.Span.Start-1] == '.' {
+	if len(inner) == len(literal) || !typeText.Match(inner) || m.Span.Start > 0 && s.Content[m.Span.Start-1] == '.' {
 		return false
 	}
-	before := statement(s.content[max(0, m.Token.Span.Start-around):m.Token.Span.Start])
+	before := statement(s.Content[max(0, m.Token.Span.Start-around):m.Token.Span.Start])
 	for i := len(before.brackets) - 1; i >= 0; i-- {
 		head := strings.TrimRight(before.text[:max(0, before.openers[i]-before.start)], " \t")
 		switch {
@@ -119,10 +119,10 @@ func (s *source) quotedType(m recipe.Mention) bool {
 // enumKey reports whether a string is the key by which a member of an
 // enumeration is asked for: Color["RED"].
 func (s *source) enumKey(m recipe.Mention, class string) bool {
-	if string(bytes.Trim(s.content[m.Token.Span.Start:m.Token.Span.End], `"'`)) != string(s.content[m.Span.Start:m.Span.End]) {
+	if string(bytes.Trim(s.Content[m.Token.Span.Start:m.Token.Span.End], `"'`)) != string(s.Content[m.Span.Start:m.Span.End]) {
 		return false
 	}
-	before := bytes.TrimRight(s.content[:m.Token.Span.Start], " \t\r\n")
+	before := bytes.TrimRight(s.Content[:m.Token.Span.Start], " \t\r\n")
 	before, bracket := bytes.CutSuffix(before, []byte("["))
 	before, is := bytes.CutSuffix(before, []byte(class))
 	return bracket && is && (len(before) == 0 || !isWordByte(before[len(before)-1]))

@@ -18,8 +18,8 @@ func mention(t *testing.T, marks string) (*source, recipe.Mention) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &source{path: "/ws/a.py", content: []byte(code), tree: tree}
-	for _, m := range recipe.Mentions(tree, s.content, code[span.Start:span.End]) {
+	s := &source{&recipe.Source{Path: "/ws/a.py", Content: []byte(code), Tree: tree}}
+	for _, m := range recipe.Mentions(tree, s.Content, code[span.Start:span.End]) {
 		if m.Span == span {
 			return s, m
 		}

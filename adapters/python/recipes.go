@@ -3,7 +3,6 @@ package python
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -49,7 +48,7 @@ func known(run recipe.Question) recipe.Question {
 			return found, err
 		}
 		line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-		return found, refuse(adapters.Unsupported, "pyright declines: %s", line)
+		return found, recipe.Refuse(adapters.Unsupported, "pyright declines: %s", line)
 	}
 }
 
@@ -60,7 +59,7 @@ func callable(run recipe.Question) recipe.Question {
 		case graph.KindFunction, graph.KindMethod, graph.KindClass, graph.KindProperty, graph.KindEnum:
 			return run(ctx, b, t)
 		}
-		return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, and only functions, methods and classes have callers and callees", t.Symbol.Name, t.Symbol.Kind)
+		return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only functions, methods and classes have callers and callees", t.Symbol.Name, t.Symbol.Kind)
 	}
 }
 
@@ -184,7 +183,3 @@ func owner(ctx context.Context, b adapters.Bench, sym graph.Symbol) (graph.Symbo
 
 // last returns the last part of a qualified name.
 func last(qualified string) string { return qualified[strings.LastIndex(qualified, ".")+1:] }
-
-func refuse(reason adapters.Reason, format string, args ...any) error {
-	return &adapters.Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
-}

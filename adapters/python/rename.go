@@ -21,29 +21,23 @@ import (
 // renamer plans one rename: pyright's edits for everything that must keep one
 // name with the symbol, then the strings that name it, then comments.
 type renamer struct {
-	a        *Adapter
-	b        adapters.Bench
-	srv      adapters.Server
-	in       adapters.Rename
-	sym      graph.Symbol   // what is renamed
-	members  []graph.Symbol // its declarations and its family's; sym first
-	shown    []string       // files that may refer to it
-	edits    *recipe.Edits
-	pytest   []string // calls by which pytest is given the name in a string
-	sources  map[string]*source
-	warnings []string
+	recipe.Plan // Holders are the files that pyright was shown
+	a           *Adapter
+	srv         adapters.Server
+	pytest      []string // calls by which pytest is given the name in a string
 }
 
-// source is a file that may mention the symbol; tree is nil when it is not Python.
-type source struct {
-	path    string
-	content []byte
-	tree    *syntax.Tree
+// source is a file that may mention the symbol; Tree is nil when it is not Python.
+type source struct{ *recipe.Source }
+
+func newRenamer(a *Adapter, b adapters.Bench, in adapters.Rename) *renamer {
+	foreign := func(path string) bool { return !strings.HasSuffix(path, ".py") && !strings.HasSuffix(path, ".pyi") }
+	return &renamer{Plan: recipe.Plan{Bench: b, In: in, Symbol: in.Symbol, Foreign: foreign}, a: a}
 }
 
 // rename plans a rename.
 func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rename) (adapters.Draft, error) {
-	r := &renamer{a: a, b: b, in: in, sym: in.Symbol, sources: map[string]*source{}}
+	r := newRenamer(a, b, in)
 	if err := r.plan(ctx); err != nil {
 		return adapters.Draft{}, err
 	}
@@ -58,7 +52,12 @@ func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rena
 	if err := r.leftovers(ctx); err != nil {
 		return adapters.Draft{}, err
 	}
-	return r.draft(ctx)
+	d, err := r.Draft(ctx, r.Edits.Set(), nil)
+	if err != nil {
+		return d, err
+	}
+	// What was wrong before is known of open files only.
+	return d, r.srv.Open(ctx, r.Edits.Paths())
 }
 
 func (r *renamer) plan(ctx context.Context) error {
@@ -66,10 +65,10 @@ func (r *renamer) plan(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if r.srv, err = r.b.Server(ctx, adapters.RenameRole); err != nil {
+	if r.srv, err = r.Bench.Server(ctx, adapters.RenameRole); err != nil {
 		return err
 	}
-	if r.shown, err = show(ctx, r.b, r.srv, r.sym); err != nil {
+	if r.Holders, err = show(ctx, r.Bench, r.srv, r.Symbol); err != nil {
 		return err
 	}
 	if err := r.relatives(ctx); err != nil {
@@ -95,21 +94,21 @@ func (r *renamer) plan(ctx context.Context) error {
 
 // allowed refuses what pyright would do and the program would not survive.
 func (r *renamer) allowed(ctx context.Context) error {
-	s, name := r.sym, r.in.NewName
+	s, name := r.Symbol, r.In.NewName
 	if err := r.a.CheckName(s, name); err != nil {
 		return err
 	}
 	switch {
 	case name == s.Name:
-		return refuse(adapters.InvalidArgument, "%s has that name already", s.Name)
+		return recipe.Refuse(adapters.InvalidArgument, "%s has that name already", s.Name)
 	case dunder(s.Name):
-		return refuse(adapters.Unsupported, "Python itself calls %s by its name; it cannot be renamed", s.Name)
+		return recipe.Refuse(adapters.Unsupported, "Python itself calls %s by its name; it cannot be renamed", s.Name)
 	case s.Kind == graph.KindModule || s.Kind == graph.KindPackage || s.Kind == graph.KindFile:
-		return refuse(adapters.Unsupported, "%s is a module, and its name is that of its file: move the file and correct the imports instead", s.Name)
-	case r.in.File && fileNamedAfter(s):
-		return refuse(adapters.Unsupported, "the file of %s is a module, and its imports would have to change with it, which is not supported: rename without the file", s.Name)
+		return recipe.Refuse(adapters.Unsupported, "%s is a module, and its name is that of its file: move the file and correct the imports instead", s.Name)
+	case r.In.File && fileNamedAfter(s):
+		return recipe.Refuse(adapters.Unsupported, "the file of %s is a module, and its imports would have to change with it, which is not supported: rename without the file", s.Name)
 	case s.Kind == graph.KindField && isTypedDict(r.ownerOf(ctx, s)):
-		return refuse(adapters.Unsupported, "%s is a key of a TypedDict: it is written as a string wherever it is used, and pyright does not find those", s.Qualified)
+		return recipe.Refuse(adapters.Unsupported, "%s is a key of a TypedDict: it is written as a string wherever it is used, and pyright does not find those", s.Qualified)
 	}
 	if s.Kind == graph.KindParameter {
 		return r.handed(ctx)
@@ -131,10 +130,10 @@ func fileNamedAfter(s graph.Symbol) bool {
 // ownerOf returns the class that holds a member; its zero value when there is none.
 func (r *renamer) ownerOf(ctx context.Context, s graph.Symbol) graph.Symbol {
 	src, err := r.source(ctx, s.Path)
-	if err != nil || src.tree == nil {
+	if err != nil || src.Tree == nil {
 		return graph.Symbol{}
 	}
-	return classOf(src.tree, s)
+	return classOf(src.Tree, s)
 }
 
 // classOf returns the innermost class around a declaration.
@@ -163,13 +162,13 @@ func isMember(s graph.Symbol) bool {
 // ask gathers pyright's edits for all that is renamed.
 func (r *renamer) ask(ctx context.Context) error {
 	// Looking at other files may have pushed some of these out.
-	if err := r.srv.Open(ctx, r.shown); err != nil {
+	if err := r.srv.Open(ctx, r.Holders); err != nil {
 		return err
 	}
-	wide, near := r.members, []graph.Symbol(nil)
+	wide, near := r.Members, []graph.Symbol(nil)
 	if len(r.pytest) > 0 {
 		wide, near = nil, nil
-		for _, m := range r.members {
+		for _, m := range r.Members {
 			if m.Kind == graph.KindParameter {
 				near = append(near, m)
 			} else {
@@ -178,7 +177,7 @@ func (r *renamer) ask(ctx context.Context) error {
 		}
 	}
 	var err error
-	r.edits, err = recipe.RenameFamily(ctx, r.b, r.srv, wide, r.in.NewName, r.read(ctx),
+	r.Edits, err = recipe.RenameFamily(ctx, r.Bench, r.srv, wide, r.In.NewName, r.Read(ctx),
 		func(s graph.Symbol) bool { return strings.HasSuffix(s.Path, ".pyi") }, // a stub speaks for its code as well
 		func(s graph.Symbol, err error) (change.Set, error) {
 			if errors.Is(err, recipe.ErrNoRename) {
@@ -187,13 +186,13 @@ func (r *renamer) ask(ctx context.Context) error {
 			return change.Set{}, r.explain(s, err)
 		})
 	if errors.Is(err, change.ErrConflict) || errors.Is(err, text.ErrOverlap) {
-		return refuse(adapters.NameConflict, "the renames of what belongs together with %s do not fit into one change: %v", r.sym.Qualified, err)
+		return recipe.Refuse(adapters.NameConflict, "the renames of what belongs together with %s do not fit into one change: %v", r.Symbol.Qualified, err)
 	}
 	if err != nil {
 		return err
 	}
 	if len(wide) == 0 {
-		if r.edits, err = recipe.NewEdits(change.Set{}, r.read(ctx)); err != nil {
+		if r.Edits, err = recipe.NewEdits(change.Set{}, r.Read(ctx)); err != nil {
 			return err
 		}
 	}
@@ -224,7 +223,7 @@ func (r *renamer) inFile(ctx context.Context, m graph.Symbol) error {
 		if err != nil {
 			return err
 		}
-		r.edits.Add(p.Path, p.Span, r.in.NewName)
+		r.Edits.Add(p.Path, p.Span, r.In.NewName)
 	}
 	return nil
 }
@@ -234,12 +233,12 @@ func (r *renamer) explain(s graph.Symbol, err error) error {
 	var server adapters.ServerRefusal
 	switch {
 	case errors.Is(err, recipe.ErrNoRename):
-		return refuse(adapters.Unsupported, "pyright does not rename %s at %s: it is not declared by the workspace alone, or its file is left out by the project's configuration",
-			s.Name, recipe.Relative(r.b, s.Path))
+		return recipe.Refuse(adapters.Unsupported, "pyright does not rename %s at %s: it is not declared by the workspace alone, or its file is left out by the project's configuration",
+			s.Name, recipe.Relative(r.Bench, s.Path))
 	case errors.As(err, &server):
 		_, message := server.Refusal()
 		line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-		return refuse(adapters.Unsupported, "pyright declines to rename %s: %s", s.Name, line)
+		return recipe.Refuse(adapters.Unsupported, "pyright declines to rename %s: %s", s.Name, line)
 	}
 	return err
 }
@@ -247,125 +246,71 @@ func (r *renamer) explain(s graph.Symbol, err error) error {
 // audit checks each of pyright's edits against the text: it must put the new
 // name in place of the old one, within the workspace.
 func (r *renamer) audit(ctx context.Context) error {
-	for _, path := range r.edits.Paths() {
-		if !recipe.Inside(r.b.Root(), path) {
-			return refuse(adapters.OutsideWorkspace, "%s is used in %s, which is not part of this workspace", r.sym.Name, path)
+	for _, path := range r.Edits.Paths() {
+		if !recipe.Inside(r.Bench.Root(), path) {
+			return recipe.Refuse(adapters.OutsideWorkspace, "%s is used in %s, which is not part of this workspace", r.Symbol.Name, path)
 		}
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return err
 		}
-		for _, e := range r.edits.Of(path) {
-			if was := string(src.content[e.Start:e.End]); was != r.sym.Name || e.New != r.in.NewName {
-				return refuse(adapters.NameConflict, "%s cannot be renamed alone: at %s pyright would replace %q by %q", r.sym.Name, r.where(src, e.Start), was, e.New)
+		for _, e := range r.Edits.Of(path) {
+			if was := string(src.Content[e.Start:e.End]); was != r.Symbol.Name || e.New != r.In.NewName {
+				return recipe.Refuse(adapters.NameConflict, "%s cannot be renamed alone: at %s pyright would replace %q by %q", r.Symbol.Name, r.where(src, e.Start), was, e.New)
 			}
 		}
 	}
-	if !r.edits.Covers(r.sym.Path, r.sym.NameSpan) {
-		return refuse(adapters.Unsupported, "pyright's rename of %s leaves out its declaration in %s", r.sym.Name, recipe.Relative(r.b, r.sym.Path))
+	if !r.Edits.Covers(r.Symbol.Path, r.Symbol.NameSpan) {
+		return recipe.Refuse(adapters.Unsupported, "pyright's rename of %s leaves out its declaration in %s", r.Symbol.Name, recipe.Relative(r.Bench, r.Symbol.Path))
 	}
 	return nil
 }
 
 // clash refuses a name that means something else already.
 func (r *renamer) clash(ctx context.Context) error {
-	return recipe.Clash(ctx, r.b, recipe.Renaming{Symbol: r.sym, Members: r.members, NewName: r.in.NewName, Uses: r.edits}, recipe.Rules{
+	return recipe.Clash(ctx, r.Bench, recipe.Renaming{Symbol: r.Symbol, Members: r.Members, NewName: r.In.NewName, Uses: r.Edits}, recipe.Rules{
 		Imports:   true,
+		Roots:     true,
 		Inherited: func(m graph.Symbol) bool { return !mangled(m.Name) },
 	})
 }
 
 // backing renames the field that a property keeps its value in along with it.
 func (r *renamer) backing(ctx context.Context) error {
-	src, err := r.source(ctx, r.sym.Path)
+	src, err := r.source(ctx, r.Symbol.Path)
 	if err != nil {
 		return err
 	}
-	for _, f := range src.tree.Symbols {
-		prefix := strings.TrimSuffix(f.Name, r.sym.Name)
-		if f.Kind != graph.KindField || f.Container != r.sym.Container || prefix != "_" && prefix != "__" || f.Name != prefix+r.sym.Name {
+	for _, f := range src.Tree.Symbols {
+		prefix := strings.TrimSuffix(f.Name, r.Symbol.Name)
+		if f.Kind != graph.KindField || f.Container != r.Symbol.Container || prefix != "_" && prefix != "__" || f.Name != prefix+r.Symbol.Name {
 			continue
 		}
-		field := &renamer{a: r.a, b: r.b, sources: r.sources, sym: f, in: adapters.Rename{Symbol: f, NewName: prefix + r.in.NewName}}
+		field := newRenamer(r.a, r.Bench, adapters.Rename{Symbol: f, NewName: prefix + r.In.NewName})
 		err := field.plan(ctx)
 		var declined *adapters.Refusal
 		if errors.As(err, &declined) {
-			r.warn("the field %s behind the property keeps its name: %s", f.Name, declined.Message)
+			r.Warn("the field %s behind the property keeps its name: %s", f.Name, declined.Message)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, path := range field.edits.Paths() {
-			for _, e := range field.edits.Of(path) {
-				r.edits.Add(path, graph.Span{Start: e.Start, End: e.End}, e.New)
+		for _, path := range field.Edits.Paths() {
+			for _, e := range field.Edits.Of(path) {
+				r.Edits.Add(path, graph.Span{Start: e.Start, End: e.End}, e.New)
 			}
 		}
-		r.warn("the field %s behind the property is renamed to %s", f.Name, prefix+r.in.NewName)
+		r.Warn("the field %s behind the property is renamed to %s", f.Name, prefix+r.In.NewName)
 	}
 	return nil
 }
 
-// draft makes the plan of the edits.
-func (r *renamer) draft(ctx context.Context) (adapters.Draft, error) {
-	set := r.edits.Set()
-	offset := r.edits.Moved(r.sym.Path, r.sym.NameSpan.Start)
-	d := adapters.Draft{
-		Change:   set,
-		Reads:    slices.DeleteFunc(slices.Clone(r.shown), func(p string) bool { return len(r.edits.Of(p)) > 0 }),
-		Old:      adapters.Marks{Path: r.sym.Path, Offset: r.sym.NameSpan.Start},
-		New:      adapters.Marks{Path: r.sym.Path, Offset: offset},
-		Warnings: r.warnings,
-	}
-	after, err := r.b.With(set)
-	if err != nil {
-		return d, fmt.Errorf("the planned change does not fit the text: %w", err)
-	}
-	tree, err := after.Tree(ctx, r.sym.Path)
-	if err != nil {
-		return d, err
-	}
-	renamed, ok := tree.Declared(offset)
-	if !ok || renamed.Name != r.in.NewName {
-		return d, fmt.Errorf("the planned change does not declare %s in %s", r.in.NewName, recipe.Relative(r.b, r.sym.Path))
-	}
-	d.NewID = renamed.ID
-	// What was wrong before is known of open files only.
-	return d, r.srv.Open(ctx, r.edits.Paths())
-}
-
-// read reads files for change sets.
-func (r *renamer) read(ctx context.Context) change.ReadFunc {
-	return func(path string) ([]byte, error) {
-		content, _, err := r.b.Snapshot().Read(ctx, path)
-		return content, err
-	}
-}
-
-// source reads and parses a file once.
-func (r *renamer) source(ctx context.Context, path string) (*source, error) {
-	if s, ok := r.sources[path]; ok {
-		return s, nil
-	}
-	content, _, err := r.b.Snapshot().Read(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	s := &source{path: path, content: content}
-	if strings.HasSuffix(path, ".py") || strings.HasSuffix(path, ".pyi") {
-		if s.tree, err = r.b.Tree(ctx, path); err != nil {
-			return nil, err
-		}
-	}
-	r.sources[path] = s
-	return s, nil
-}
-
 // pages returns the Python files that may refer to the symbol, parsed.
 func (r *renamer) pages(ctx context.Context) ([]*source, error) {
-	paths := slices.Clone(r.shown)
-	if r.edits != nil {
-		paths = append(paths, r.edits.Paths()...)
+	paths := slices.Clone(r.Holders)
+	if r.Edits != nil {
+		paths = append(paths, r.Edits.Paths()...)
 	}
 	slices.Sort(paths)
 	var out []*source
@@ -377,23 +322,21 @@ func (r *renamer) pages(ctx context.Context) ([]*source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.tree != nil {
+		if s.Tree != nil {
 			out = append(out, s)
 		}
 	}
 	return out, nil
 }
 
-func (s *source) point(offset int) text.Point { return text.NewFile(s.content).PointOf(offset) }
-
 // where names a place for people.
 func (r *renamer) where(src *source, offset int) string {
-	at := src.point(offset)
-	return fmt.Sprintf("%s:%d:%d", recipe.Relative(r.b, src.path), at.Line, at.Column)
+	at := src.File.PointOf(offset)
+	return fmt.Sprintf("%s:%d:%d", recipe.Relative(r.Bench, src.Path), at.Line, at.Column)
 }
 
-func (r *renamer) warn(format string, args ...any) {
-	if w := fmt.Sprintf(format, args...); !slices.Contains(r.warnings, w) {
-		r.warnings = append(r.warnings, w)
-	}
+// source reads and parses a file once.
+func (r *renamer) source(ctx context.Context, path string) (*source, error) {
+	s, err := r.Source(ctx, path)
+	return &source{s}, err
 }

@@ -22,6 +22,9 @@ type Plan struct {
 	Moves    []change.Op // files that follow
 	Holders  []string    // files of the project that hold the name
 	Warnings []string
+	// Behind is how far into the edit of the declaration the new name stands, for
+	// edits that write more than it.
+	Behind int
 	// Foreign reports whether a file is read and not parsed; nil parses all.
 	Foreign func(path string) bool
 
@@ -90,7 +93,7 @@ func (p *Plan) Draft(ctx context.Context, set change.Set, bare func(name string)
 			target = m.NewPath
 		}
 	}
-	offset := p.Edits.Moved(sym.Path, sym.NameSpan.Start)
+	offset := p.Edits.Moved(sym.Path, sym.NameSpan.Start) + p.Behind
 	d := adapters.Draft{
 		Change:   set,
 		Reads:    slices.DeleteFunc(slices.Clone(p.Holders), func(path string) bool { return len(p.Edits.Of(path)) > 0 }),

@@ -16,7 +16,7 @@ import (
 // bodies call the function.
 func callers(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	if t.Symbol.Kind != graph.KindFunction && t.Symbol.Kind != graph.KindMethod {
-		return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods have callers; references shows its uses", t.Symbol.Name, t.Symbol.Kind)
+		return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods have callers; references shows its uses", t.Symbol.Name, t.Symbol.Kind)
 	}
 	found, err := recipe.Callers(ctx, b, t)
 	if err != nil {
@@ -120,7 +120,7 @@ const maxMacroCalls = 300
 // the calls in arguments of macros, which it leaves out.
 func callees(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	if t.Symbol.Kind != graph.KindFunction && t.Symbol.Kind != graph.KindMethod {
-		return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods call others", t.Symbol.Name, t.Symbol.Kind)
+		return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only functions and methods call others", t.Symbol.Name, t.Symbol.Kind)
 	}
 	found, err := recipe.Callees(ctx, b, t)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 )
 
@@ -49,27 +50,27 @@ func spaces(s graph.Symbol, lifetime bool) int {
 // clashes refuses a name that is declared already where the symbol is: the
 // compiler would say so too, later.
 func (r *renamer) clashes(ctx context.Context) error {
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil // a let may hide another; captures looks at what is meant
 	}
-	same, err := r.b.Graph().ByName(ctx, r.in.NewName)
+	same, err := r.Bench.Graph().ByName(ctx, r.In.NewName)
 	if err != nil {
 		return err
 	}
-	mine := spaces(r.sym, r.lifetime)
+	mine := spaces(r.Symbol, r.lifetime)
 	for _, s := range same {
-		if s.Local || s.Language != r.sym.Language || s.Project != r.sym.Project || s.ID == r.sym.ID || spaces(s, false)&mine == 0 || !r.together(s) {
+		if s.Local || s.Language != r.Symbol.Language || s.Project != r.Symbol.Project || s.ID == r.Symbol.ID || spaces(s, false)&mine == 0 || !r.together(s) {
 			continue
 		}
-		src, err := r.source(ctx, s.Path)
+		src, err := r.Source(ctx, s.Path)
 		if err != nil {
 			return err
 		}
-		if conditional(s) && conditional(r.sym) {
-			r.warn("%s is declared at %s as well, and #[cfg] may keep the two apart", s.Name, r.where(src, s.NameSpan.Start))
+		if conditional(s) && conditional(r.Symbol) {
+			r.Warn("%s is declared at %s as well, and #[cfg] may keep the two apart", s.Name, r.Where(src, s.NameSpan.Start))
 			continue
 		}
-		return r.conflict(src, s.NameSpan, "%s is declared already in the same place", r.in.NewName)
+		return r.conflict(src, s.NameSpan, "%s is declared already in the same place", r.In.NewName)
 	}
 	return nil
 }
@@ -77,37 +78,37 @@ func (r *renamer) clashes(ctx context.Context) error {
 // together reports whether another declaration stands where the symbol does:
 // in one module, in one type or trait, or in impl blocks for the same.
 func (r *renamer) together(s graph.Symbol) bool {
-	return around(r.sym) == around(s)
+	return around(r.Symbol) == around(s)
 }
 
 func conditional(s graph.Symbol) bool {
 	return slices.ContainsFunc(s.Attributes, func(a string) bool { return strings.Contains(a, "cfg") })
 }
 
-func (r *renamer) conflict(f *file, at graph.Span, format string, args ...any) error {
-	err, _ := refuse(adapters.NameConflict, format, args...).(*adapters.Refusal)
-	err.Message += " (" + r.where(f, at.Start) + ")"
-	err.Places = []adapters.Place{{Path: f.path, Span: at, File: f.index}}
+func (r *renamer) conflict(f *recipe.Source, at graph.Span, format string, args ...any) error {
+	err, _ := recipe.Refuse(adapters.NameConflict, format, args...).(*adapters.Refusal)
+	err.Message += " (" + r.Where(f, at.Start) + ")"
+	err.Places = []adapters.Place{{Path: f.Path, Span: at, File: f.File}}
 	return err
 }
 
 // captures refuses a name that would mean something else where the symbol is
 // used, or under which the symbol would be taken where something else is meant.
 func (r *renamer) captures(ctx context.Context) error {
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return r.capturedInOwner(ctx)
 	}
-	mine := spaces(r.sym, r.lifetime)
-	if mine&(types|values) == 0 || r.sym.Kind == graph.KindEnumMem || r.sym.Container != "" && r.sym.Kind != graph.KindModule && !topLevel(r.sym) {
+	mine := spaces(r.Symbol, r.lifetime)
+	if mine&(types|values) == 0 || r.Symbol.Kind == graph.KindEnumMem || r.Symbol.Container != "" && r.Symbol.Kind != graph.KindModule && !topLevel(r.Symbol) {
 		return nil // it is always written behind its type or a value
 	}
-	for _, path := range r.edits.Paths() {
-		src, err := r.source(ctx, path)
+	for _, path := range r.Edits.Paths() {
+		src, err := r.Source(ctx, path)
 		if err != nil {
 			return err
 		}
-		for _, e := range r.edits.Of(path) {
-			if e.Start == e.End || qualified(src.content, e.Start) || inUse(src.content, e.Start) {
+		for _, e := range r.Edits.Of(path) {
+			if e.Start == e.End || qualified(src.Content, e.Start) || inUse(src.Content, e.Start) {
 				continue
 			}
 			if err := r.hidden(src, e.Start, mine); err != nil {
@@ -137,67 +138,67 @@ func qualified(content []byte, offset int) bool {
 }
 
 // hidden refuses a use of the symbol that a local of the new name would take.
-func (r *renamer) hidden(src *file, offset, mine int) error {
-	owner, ok := src.tree.Enclosing(offset)
+func (r *renamer) hidden(src *recipe.Source, offset, mine int) error {
+	owner, ok := src.Tree.Enclosing(offset)
 	if !ok {
 		return nil
 	}
-	for _, s := range src.tree.Symbols {
-		if !s.Local || s.Name != r.in.NewName || s.Kind == graph.KindNamespace || !owner.Decl.Contains(s.NameSpan.Start) || spaces(s, r.apostrophe(src, s))&mine == 0 ||
+	for _, s := range src.Tree.Symbols {
+		if !s.Local || s.Name != r.In.NewName || s.Kind == graph.KindNamespace || !owner.Decl.Contains(s.NameSpan.Start) || spaces(s, r.apostrophe(src, s))&mine == 0 ||
 			s.NameSpan.Start > offset && mine != types {
 			continue // a let counts from its end on
 		}
-		return r.conflict(src, s.NameSpan, "%s is a %s in %s, where %s is used", s.Name, s.Kind, owner.Qualified, r.sym.Name)
+		return r.conflict(src, s.NameSpan, "%s is a %s in %s, where %s is used", s.Name, s.Kind, owner.Qualified, r.Symbol.Name)
 	}
-	for _, im := range src.tree.Imports {
+	for _, im := range src.Tree.Imports {
 		name := im.Alias
 		if name == "" {
 			name = im.Path[strings.LastIndexByte(im.Path, ':')+1:]
 		}
-		if name == r.in.NewName && im.Span.Start < offset && (mine == types) == isUpper(name) {
-			return r.conflict(src, im.Span, "%s is imported in %s, where %s is used", name, r.relative(src.path), r.sym.Name)
+		if name == r.In.NewName && im.Span.Start < offset && (mine == types) == isUpper(name) {
+			return r.conflict(src, im.Span, "%s is imported in %s, where %s is used", name, recipe.Relative(r.Bench, src.Path), r.Symbol.Name)
 		}
 	}
 	return nil
 }
 
-func (r *renamer) apostrophe(src *file, s graph.Symbol) bool {
-	return s.NameSpan.Start > 0 && src.content[s.NameSpan.Start-1] == '\''
+func (r *renamer) apostrophe(src *recipe.Source, s graph.Symbol) bool {
+	return s.NameSpan.Start > 0 && src.Content[s.NameSpan.Start-1] == '\''
 }
 
 // capturedInOwner refuses a local's name that means something else within the
 // function that declares it. Locals among themselves the server judges.
 func (r *renamer) capturedInOwner(ctx context.Context) error {
-	src, err := r.source(ctx, r.sym.Path)
+	src, err := r.Source(ctx, r.Symbol.Path)
 	if err != nil {
 		return err
 	}
-	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
-	if !ok || r.sym.Kind == graph.KindNamespace {
+	owner, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
+	if !ok || r.Symbol.Kind == graph.KindNamespace {
 		return nil
 	}
-	mine := spaces(r.sym, r.lifetime)
-	for _, s := range src.tree.Symbols {
-		if s.Local && s.Name == r.in.NewName && owner.Decl.Contains(s.NameSpan.Start) && spaces(s, r.apostrophe(src, s))&mine != 0 {
-			if r.sym.Kind == graph.KindParameter && s.Kind == graph.KindParameter || r.sym.Kind == graph.KindTypeParam {
+	mine := spaces(r.Symbol, r.lifetime)
+	for _, s := range src.Tree.Symbols {
+		if s.Local && s.Name == r.In.NewName && owner.Decl.Contains(s.NameSpan.Start) && spaces(s, r.apostrophe(src, s))&mine != 0 {
+			if r.Symbol.Kind == graph.KindParameter && s.Kind == graph.KindParameter || r.Symbol.Kind == graph.KindTypeParam {
 				return r.conflict(src, s.NameSpan, "%s is a %s of %s already", s.Name, s.Kind, owner.Qualified)
 			}
 			return nil
 		}
 	}
-	for _, id := range src.tree.Named(r.in.NewName) {
-		if !owner.Decl.Contains(id.Span.Start) || r.edits.Covers(src.path, id.Span) || qualified(src.content, id.Span.Start) {
+	for _, id := range src.Tree.Named(r.In.NewName) {
+		if !owner.Decl.Contains(id.Span.Start) || r.Edits.Covers(src.Path, id.Span) || qualified(src.Content, id.Span.Start) {
 			continue
 		}
-		after := src.content[id.Span.End:]
+		after := src.Content[id.Span.End:]
 		rest := bytes.TrimLeft(after, " \t\r\n")
 		if bytes.HasPrefix(after, []byte("!")) || named(after) || bytes.HasPrefix(rest, []byte("::")) || mine == types != isUpper(id.Name) && mine != loops {
 			continue // a macro, a field, a module or what is of another kind
 		}
-		if (mine == loops) != (src.content[id.Span.Start-1] == '\'') {
+		if (mine == loops) != (src.Content[id.Span.Start-1] == '\'') {
 			continue
 		}
-		return r.conflict(src, id.Span, "%s means something else already in %s", r.in.NewName, owner.Qualified)
+		return r.conflict(src, id.Span, "%s means something else already in %s", r.In.NewName, owner.Qualified)
 	}
 	return nil
 }

@@ -3,13 +3,13 @@ package rust
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // How long the server has to say that it loads again: after a saved manifest,
@@ -67,7 +67,7 @@ func (d *driver) Observe(e adapters.Event) adapters.Readiness {
 		d.told(e.Time, e.Params)
 	case e.Kind == adapters.Notification && e.Method == "$/progress":
 		d.progress(e.Params)
-	case e.Kind == adapters.Sent && d.due > 0 && (e.Method == "textDocument/didSave" || d.due == mayWait && e.Method == "workspace/didChangeWatchedFiles"):
+	case e.Kind == adapters.Sent && d.due > 0 && (e.Method == "textDocument/didSave" || d.due == mayWait && e.Method == recipe.Watched):
 		if d.again = !d.status.Quiescent; !d.again {
 			d.until = e.Time.Add(d.due)
 		}
@@ -216,8 +216,7 @@ func reloads(base string) bool {
 // shown the text: a document that is opened counts at once, and closing it
 // makes it read the same from the disk.
 func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
-	const created, changed, deleted = 1, 2, 3 // LSP, FileChangeType
-	var events []event
+	var events []recipe.FileEvent
 	var out []adapters.Message
 	again, saved := false, d.manifest()
 	for _, c := range changes {
@@ -230,14 +229,8 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 		default:
 			continue
 		}
-		e := event{URI: fileURI(c.Path), Type: changed}
-		switch {
-		case c.Deleted:
-			e.Type = deleted
-		case c.Created:
-			e.Type = created
-		}
-		again = again || e.Type != changed || reloads(base)
+		e := recipe.EventOf(c)
+		again = again || e.Type != recipe.FileChanged || reloads(base)
 		if (base == "Cargo.toml" || base == "Cargo.lock") && saved != "" {
 			continue // saved below; told of both it would read the project twice
 		}
@@ -251,7 +244,7 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 		}
 	}
 	if len(events) > 0 {
-		out = append(out, adapters.Message{Method: "workspace/didChangeWatchedFiles", Params: map[string]any{"changes": events}})
+		out = append(out, recipe.Tell(events)...)
 	}
 	switch {
 	case again && saved != "":
@@ -263,11 +256,6 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 		d.due = max(d.due, mayWait)
 	}
 	return out
-}
-
-type event struct {
-	URI  string `json:"uri"`
-	Type int    `json:"type"`
 }
 
 type document struct {
@@ -302,11 +290,7 @@ func (d *driver) manifest() string {
 	if !ok || len(linked) == 0 || filepath.Base(linked[0]) != "Cargo.toml" {
 		return ""
 	}
-	return fileURI(linked[0])
-}
-
-func fileURI(path string) string {
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+	return recipe.FileURI(linked[0])
 }
 
 // Overlay implements adapters.Driver: a file that is not there yet makes it

@@ -17,31 +17,31 @@ import (
 // files that refer to the symbol mention it. Doc links and code in
 // documentation, which cargo compiles as tests, follow in any case.
 func (r *renamer) mentions(ctx context.Context) error {
-	old, name := strings.TrimPrefix(r.sym.Name, "r#"), strings.TrimPrefix(r.in.NewName, "r#")
-	for _, path := range r.holders {
-		src, err := r.source(ctx, path)
+	old, name := strings.TrimPrefix(r.Symbol.Name, "r#"), strings.TrimPrefix(r.In.NewName, "r#")
+	for _, path := range r.Holders {
+		src, err := r.Source(ctx, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		refers := len(r.edits.Of(path)) > 0
+		refers := len(r.Edits.Of(path)) > 0
 		if !refers && !r.alone(ctx) {
 			continue
 		}
-		for _, m := range recipe.Mentions(src.tree, src.content, old) {
-			if r.edits.Covers(path, m.Span) || !r.within(src, m.Span.Start) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, old) {
+			if r.Edits.Covers(path, m.Span) || !r.within(src, m.Span.Start) {
 				continue
 			}
 			if m.Token.Kind == syntax.String {
-				if r.in.Strings && refers {
-					r.edits.Add(path, m.Span, name)
+				if r.In.Strings && refers {
+					r.Edits.Add(path, m.Span, name)
 				}
 				continue
 			}
 			if r.follows(ctx, src, m, refers) {
-				r.edits.Add(path, m.Span, name)
+				r.Edits.Add(path, m.Span, name)
 			}
 		}
 	}
@@ -50,34 +50,34 @@ func (r *renamer) mentions(ctx context.Context) error {
 
 // alone reports whether no other declaration of the workspace has the name.
 func (r *renamer) alone(ctx context.Context) bool {
-	n, err := homonyms(ctx, r.b, r.sym)
-	return err == nil && n == 0 && !r.sym.Local
+	n, err := homonyms(ctx, r.Bench, r.Symbol)
+	return err == nil && n == 0 && !r.Symbol.Local
 }
 
 // within reports whether a local symbol can be meant at an offset.
-func (r *renamer) within(src *file, at int) bool {
-	if !r.sym.Local {
+func (r *renamer) within(src *recipe.Source, at int) bool {
+	if !r.Symbol.Local {
 		return true
 	}
-	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
-	return ok && src.path == r.sym.Path && owner.Whole.Contains(at)
+	owner, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
+	return ok && src.Path == r.Symbol.Path && owner.Whole.Contains(at)
 }
 
 // follows decides whether a word in a comment stands for the symbol.
-func (r *renamer) follows(ctx context.Context, src *file, m recipe.Mention, refers bool) bool {
-	if partOfOther(src.content, m.Span) {
+func (r *renamer) follows(ctx context.Context, src *recipe.Source, m recipe.Mention, refers bool) bool {
+	if partOfOther(src.Content, m.Span) {
 		return false
 	}
-	code := inCode(src.content, m)
-	path := pathBefore(src.content, m.Span.Start)
+	code := inCode(src.Content, m)
+	path := pathBefore(src.Content, m.Span.Start)
 	switch {
 	case path != "":
 		return r.behind(ctx, path) && (refers || r.alone(ctx))
-	case !code && (!r.in.Comments || plainWord(r.sym.Name)):
+	case !code && (!r.In.Comments || plainWord(r.Symbol.Name)):
 		return false
 	case !code:
 		return refers
-	case r.sym.Kind == graph.KindField || r.sym.Kind == graph.KindMethod || r.sym.Container != "":
+	case r.Symbol.Kind == graph.KindField || r.Symbol.Kind == graph.KindMethod || r.Symbol.Container != "":
 		return refers && (r.alone(ctx) || r.inOwnDoc(src, m.Span.Start))
 	}
 	return refers || r.alone(ctx)
@@ -86,14 +86,14 @@ func (r *renamer) follows(ctx context.Context, src *file, m recipe.Mention, refe
 // behind reports whether a name after "path::" in a comment is the symbol's:
 // behind what declares it, or, at the top of a module, behind a module or crate.
 func (r *renamer) behind(ctx context.Context, path string) bool {
-	if topLevel(r.sym) || r.sym.Kind == graph.KindModule {
-		module := lastName(around(r.sym))
+	if topLevel(r.Symbol) || r.Symbol.Kind == graph.KindModule {
+		module := lastName(around(r.Symbol))
 		return slices.Contains([]string{"crate", "self", "super", module}, path) || !isUpper(path) && path != "?" && r.alone(ctx)
 	}
 	if path == "Self" {
 		return true
 	}
-	for _, s := range append([]graph.Symbol{r.sym}, r.kin...) {
+	for _, s := range append([]graph.Symbol{r.Symbol}, r.kin...) {
 		if lastName(s.Container) == path || traitOf(s) == path {
 			return true
 		}
@@ -103,16 +103,16 @@ func (r *renamer) behind(ctx context.Context, path string) bool {
 
 // inOwnDoc reports whether an offset is in the documentation of what the
 // symbol is a part of.
-func (r *renamer) inOwnDoc(src *file, at int) bool {
-	if src.path != r.sym.Path {
+func (r *renamer) inOwnDoc(src *recipe.Source, at int) bool {
+	if src.Path != r.Symbol.Path {
 		return false
 	}
-	for _, s := range src.tree.Symbols {
-		if !s.Local && s.Whole.Start <= at && at < s.Decl.Start && (s.ID == r.sym.ID || s.Qualified == r.sym.Container || s.Container == r.sym.Container) {
+	for _, s := range src.Tree.Symbols {
+		if !s.Local && s.Whole.Start <= at && at < s.Decl.Start && (s.ID == r.Symbol.ID || s.Qualified == r.Symbol.Container || s.Container == r.Symbol.Container) {
 			return true
 		}
 	}
-	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
+	owner, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
 	return ok && owner.Whole.Contains(at)
 }
 

@@ -18,35 +18,35 @@ const maxAudited = 400
 // macros, and any other occurrence of the name of which the server itself says
 // that it is the symbol.
 func (r *renamer) missed(ctx context.Context) error {
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil
 	}
 	asked := 0
 	var certain, unsure, unbuilt, left []string
-	for _, path := range r.holders {
-		src, err := r.source(ctx, path)
+	for _, path := range r.Holders {
+		src, err := r.Source(ctx, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, id := range src.tree.Idents {
-			if strings.TrimPrefix(id.Name, "r#") != strings.TrimPrefix(r.sym.Name, "r#") || r.edits.Covers(path, id.Span) || !fits(r.sym, src.content, id.Span) {
+		for _, id := range src.Tree.Idents {
+			if strings.TrimPrefix(id.Name, "r#") != strings.TrimPrefix(r.Symbol.Name, "r#") || r.Edits.Covers(path, id.Span) || !fits(r.Symbol, src.Content, id.Span) {
 				continue
 			}
-			if s, ok := src.tree.Declared(id.Span.Start); ok && s.NameSpan == id.Span && !s.Local {
+			if s, ok := src.Tree.Declared(id.Span.Start); ok && s.NameSpan == id.Span && !s.Local {
 				continue // another declaration of that name
 			}
-			if _, ok := macroAround(src.tree, src.content, id.Span.Start); ok {
+			if _, ok := macroAround(src.Tree, src.Content, id.Span.Start); ok {
 				sure, err := r.sure(ctx)
 				if err != nil {
 					return err
 				}
 				if !sure {
-					unsure = append(unsure, r.where(src, id.Span.Start))
-				} else if r.edits.Add(path, id.Span, r.in.NewName) {
-					certain = append(certain, r.where(src, id.Span.Start))
+					unsure = append(unsure, r.Where(src, id.Span.Start))
+				} else if r.Edits.Add(path, id.Span, r.In.NewName) {
+					certain = append(certain, r.Where(src, id.Span.Start))
 				}
 				continue
 			}
@@ -57,39 +57,39 @@ func (r *renamer) missed(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if meant == foreign || shorthand(src.content, id.Span) {
+			if meant == foreign || shorthand(src.Content, id.Span) {
 				continue
 			}
 			if meant == unresolved {
 				if sure, err := r.sure(ctx); err != nil {
 					return err
-				} else if !sure || isMember(r.sym) {
-					left = append(left, r.where(src, id.Span.Start))
+				} else if !sure || isMember(r.Symbol) {
+					left = append(left, r.Where(src, id.Span.Start))
 					continue
 				}
-				unbuilt = append(unbuilt, r.where(src, id.Span.Start))
+				unbuilt = append(unbuilt, r.Where(src, id.Span.Start))
 			}
-			r.edits.Add(path, id.Span, r.in.NewName)
+			r.Edits.Add(path, id.Span, r.In.NewName)
 		}
 	}
 	if len(certain) > 0 {
-		r.warn("%s is renamed in bodies of macro_rules! as well, where nothing else of the project can be meant: %s", r.sym.Name, some(certain, 3))
+		r.Warn("%s is renamed in bodies of macro_rules! as well, where nothing else of the project can be meant: %s", r.Symbol.Name, some(certain, 3))
 	}
 	if len(unbuilt) > 0 {
-		r.warn("%s is renamed as well where rust-analyzer knows no meaning, as in code that #[cfg] leaves out; no build here looks at: %s", r.sym.Name, some(unbuilt, 3))
+		r.Warn("%s is renamed as well where rust-analyzer knows no meaning, as in code that #[cfg] leaves out; no build here looks at: %s", r.Symbol.Name, some(unbuilt, 3))
 	}
 	if len(left) > 0 {
-		r.warn("%s is left as it is where rust-analyzer knows no meaning, as in code that #[cfg] leaves out: %s", r.sym.Name, some(left, 3))
+		r.Warn("%s is left as it is where rust-analyzer knows no meaning, as in code that #[cfg] leaves out: %s", r.Symbol.Name, some(left, 3))
 	}
 	if len(unsure) > 0 {
-		r.warn("%s in bodies of macro_rules! may mean %s or another declaration of that name and is left as it is: %s", r.sym.Name, r.sym.Qualified, some(unsure, 3))
+		r.Warn("%s in bodies of macro_rules! may mean %s or another declaration of that name and is left as it is: %s", r.Symbol.Name, r.Symbol.Qualified, some(unsure, 3))
 	}
 	return nil
 }
 
 // sure reports whether an occurrence of the name can mean nothing but the symbol.
 func (r *renamer) sure(ctx context.Context) (bool, error) {
-	n, err := homonyms(ctx, r.b, r.sym)
+	n, err := homonyms(ctx, r.Bench, r.Symbol)
 	return n == 0, err
 }
 
@@ -104,7 +104,7 @@ const (
 
 // means asks the server what an occurrence of the name stands for.
 func (r *renamer) means(ctx context.Context, path string, at graph.Span) (meaning, error) {
-	defined, err := definitions(ctx, r.b, path, at)
+	defined, err := definitions(ctx, r.Bench, path, at)
 	var server adapters.ServerRefusal
 	if errors.As(err, &server) {
 		return unresolved, nil // a file that belongs to no crate
@@ -113,7 +113,7 @@ func (r *renamer) means(ctx context.Context, path string, at graph.Span) (meanin
 		return foreign, err
 	}
 	for _, d := range defined {
-		if d.Path == r.sym.Path && d.Span == r.sym.NameSpan {
+		if d.Path == r.Symbol.Path && d.Span == r.Symbol.NameSpan {
 			return ours, nil
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // after the symbol, when the rename asks for them.
 func (r *renamer) follow(ctx context.Context, set change.Set) (change.Set, error) {
 	set, err := r.split(ctx, set)
-	if err != nil || !r.in.File || r.sym.Local || r.sym.Kind == graph.KindModule {
+	if err != nil || !r.In.File || r.Symbol.Local || r.Symbol.Kind == graph.KindModule {
 		return set, err
 	}
 	module, name, ok, err := r.home(ctx)
@@ -35,10 +35,10 @@ func (r *renamer) follow(ctx context.Context, set change.Set) (change.Set, error
 	if next, err = r.split(ctx, next); err != nil {
 		return set, err
 	}
-	return change.Merge(set, next, r.read(ctx))
+	return change.Merge(set, next, r.Read(ctx))
 }
 
-// split puts moves into r.moves, those of folders file by file.
+// split puts moves into r.Moves, those of folders file by file.
 func (r *renamer) split(ctx context.Context, set change.Set) (change.Set, error) {
 	var edits change.Set
 	for _, op := range set.Ops {
@@ -52,7 +52,7 @@ func (r *renamer) split(ctx context.Context, set change.Set) (change.Set, error)
 			}
 			continue
 		}
-		all, err := r.b.Snapshot().Glob(ctx, "**/*")
+		all, err := r.Bench.Snapshot().Glob(ctx, "**/*")
 		if err != nil {
 			return set, err
 		}
@@ -69,38 +69,38 @@ func (r *renamer) split(ctx context.Context, set change.Set) (change.Set, error)
 
 // move plans to move a file to where none is.
 func (r *renamer) move(ctx context.Context, from, to string) error {
-	there, err := recipe.ReadOptional(ctx, r.b.Snapshot(), to)
+	there, err := recipe.ReadOptional(ctx, r.Bench.Snapshot(), to)
 	if err != nil {
 		return err
 	}
 	if there != nil {
-		return refuse(adapters.NameConflict, "%s exists already, and the file of the module would have to be named so", r.relative(to))
+		return recipe.Refuse(adapters.NameConflict, "%s exists already, and the file of the module would have to be named so", recipe.Relative(r.Bench, to))
 	}
-	r.moves = append(r.moves, change.Op{Kind: change.Rename, Path: from, NewPath: to})
+	r.Moves = append(r.Moves, change.Op{Kind: change.Rename, Path: from, NewPath: to})
 	return nil
 }
 
 // home returns the module that the symbol's file is named by, and its name
 // after the rename, when it is named after the symbol.
 func (r *renamer) home(ctx context.Context) (module graph.Symbol, name string, ok bool, err error) {
-	dir, base := filepath.Dir(r.sym.Path), strings.TrimSuffix(filepath.Base(r.sym.Path), ".rs")
+	dir, base := filepath.Dir(r.Symbol.Path), strings.TrimSuffix(filepath.Base(r.Symbol.Path), ".rs")
 	if base == "mod" {
 		dir, base = filepath.Dir(dir), filepath.Base(dir)
 	}
-	if base != snake(strings.TrimPrefix(r.sym.Name, "r#")) {
-		r.warn("%s is not named after %s and keeps its name", r.relative(r.sym.Path), r.sym.Name)
+	if base != snake(strings.TrimPrefix(r.Symbol.Name, "r#")) {
+		r.Warn("%s is not named after %s and keeps its name", recipe.Relative(r.Bench, r.Symbol.Path), r.Symbol.Name)
 		return module, "", false, nil
 	}
-	same, err := r.b.Graph().ByName(ctx, base)
+	same, err := r.Bench.Graph().ByName(ctx, base)
 	if err != nil {
 		return module, "", false, err
 	}
 	for _, s := range same {
 		if s.Kind == graph.KindModule && s.Body == (graph.Span{}) && (filepath.Dir(s.Path) == dir || strings.TrimSuffix(s.Path, ".rs") == dir) {
-			return s, snake(strings.TrimPrefix(r.in.NewName, "r#")), true, nil
+			return s, snake(strings.TrimPrefix(r.In.NewName, "r#")), true, nil
 		}
 	}
-	r.warn("no mod declaration names %s, so the file keeps its name", r.relative(r.sym.Path))
+	r.Warn("no mod declaration names %s, so the file keeps its name", recipe.Relative(r.Bench, r.Symbol.Path))
 	return module, "", false, nil
 }
 

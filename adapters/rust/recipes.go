@@ -3,7 +3,6 @@ package rust
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
@@ -106,14 +105,10 @@ func declined(b adapters.Bench, sym graph.Symbol, server adapters.ServerRefusal)
 	message = strings.TrimSpace(message)
 	switch {
 	case code == internalError && strings.Contains(message, "file not found"):
-		return refuse(adapters.Unsupported, "rust-analyzer has not loaded %s: no crate of %s reaches it by a mod declaration, or it is outside the workspace's crates",
+		return recipe.Refuse(adapters.Unsupported, "rust-analyzer has not loaded %s: no crate of %s reaches it by a mod declaration, or it is outside the workspace's crates",
 			sym.Path, b.Project().Root)
 	case code == invalidParams:
-		return refuse(adapters.Unsupported, "rust-analyzer declines: %s", message)
+		return recipe.Refuse(adapters.Unsupported, "rust-analyzer declines: %s", message)
 	}
 	return server
-}
-
-func refuse(reason adapters.Reason, format string, args ...any) error {
-	return &adapters.Refusal{Reason: reason, Message: fmt.Sprintf(format, args...)}
 }

@@ -33,7 +33,7 @@ func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (
 		return implementers(ctx, b, t.Symbol, 0)
 	case graph.KindStruct, graph.KindEnum, graph.KindTypeAlias:
 		var out adapters.Found
-		return out, refuse(adapters.InvalidArgument, "%s is a %s, and only traits and their members have implementations; supertypes lists the traits that it implements",
+		return out, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only traits and their members have implementations; supertypes lists the traits that it implements",
 			t.Symbol.Name, t.Symbol.Kind)
 	}
 	found, err := recipe.Implementations(ctx, b, t)
@@ -144,7 +144,7 @@ func order(b adapters.Bench, hits []adapters.Hit) {
 func derived(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	if t.Symbol.Kind != graph.KindTrait {
 		if !isType(t.Symbol.Kind) {
-			return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, and only traits have types below them", t.Symbol.Name, t.Symbol.Kind)
+			return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only traits have types below them", t.Symbol.Name, t.Symbol.Kind)
 		}
 		return adapters.Found{Warnings: []string{"nothing derives from a " + string(t.Symbol.Kind) + " in Rust; references shows where it is used"}}, nil
 	}
@@ -257,7 +257,7 @@ func supertraits(t *syntax.Tree, trait graph.Symbol, content []byte) []graph.Spa
 // supertypes answers with the traits that a type implements, or that a trait requires.
 func supertypes(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	if !isType(t.Symbol.Kind) {
-		return adapters.Found{}, refuse(adapters.InvalidArgument, "%s is a %s, and only types and traits have traits above them", t.Symbol.Name, t.Symbol.Kind)
+		return adapters.Found{}, recipe.Refuse(adapters.InvalidArgument, "%s is a %s, and only types and traits have traits above them", t.Symbol.Name, t.Symbol.Kind)
 	}
 	var out adapters.Found
 	seen := map[spot]bool{spotOf(t.Symbol): true}

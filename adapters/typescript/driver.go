@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 var (
@@ -199,12 +200,7 @@ var installs = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
 
 // Mirror implements adapters.Driver: the server leaves watching to its client.
 func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
-	const created, changed, deleted = 1, 2, 3 // LSP, FileChangeType
-	type event struct {
-		URI  string `json:"uri"`
-		Type int    `json:"type"`
-	}
-	var events []event
+	var events []recipe.FileEvent
 	for _, c := range changes {
 		base := filepath.Base(c.Path)
 		install := slices.Contains(installs, base)
@@ -214,24 +210,9 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 		if ext := filepath.Ext(base); !install && ext != ".json" && !slices.Contains(extensions, ext) {
 			continue
 		}
-		e := event{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(c.Path)}).String(), Type: changed}
-		switch {
-		case c.Deleted:
-			e.Type = deleted
-		case c.Created:
-			e.Type = created
-		}
-		events = append(events, e)
+		events = append(events, recipe.EventOf(c))
 	}
-	if len(events) == 0 {
-		return nil
-	}
-	return []adapters.Message{{
-		Method: "workspace/didChangeWatchedFiles",
-		Params: struct {
-			Changes []event `json:"changes"`
-		}{events},
-	}}
+	return recipe.Tell(events)
 }
 
 // Overlay implements adapters.Driver: a document that no disk holds belongs to

@@ -24,8 +24,8 @@ const (
 // server is shown the plan, and when that does not fit, members of the same
 // name are added that make it fit better.
 func (r *renamer) lookalikes(ctx context.Context) error {
-	trial, ok := r.b.(adapters.Trial)
-	if !ok || !isMember(r.sym.Kind) || r.sym.Kind == graph.KindEnumMem || strings.HasPrefix(r.sym.Name, "#") {
+	trial, ok := r.Bench.(adapters.Trial)
+	if !ok || !isMember(r.Symbol.Kind) || r.Symbol.Kind == graph.KindEnumMem || strings.HasPrefix(r.Symbol.Name, "#") {
 		return nil
 	}
 	until := time.Now().Add(lookTime)
@@ -33,12 +33,12 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 	if err != nil || len(candidates) == 0 {
 		return err
 	}
-	wrong, ok, err := trial.Try(ctx, r.set(r.edits), also, r.sym.Name, r.in.NewName)
+	wrong, ok, err := trial.Try(ctx, r.set(r.Edits), also, r.Symbol.Name, r.In.NewName)
 	if err != nil || !ok || len(wrong) == 0 {
 		return err
 	}
 	slices.SortStableFunc(candidates, func(a, b graph.Symbol) int { return distance(a, wrong) - distance(b, wrong) })
-	edits, members, left := r.edits, r.members, wrong
+	edits, members, left := r.Edits, r.Members, wrong
 	for _, c := range candidates[:min(len(candidates), maxLookalikes)] {
 		if edits.Covers(c.Path, c.NameSpan) {
 			continue
@@ -46,11 +46,11 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 		if time.Now().After(until) {
 			break
 		}
-		next, err := recipe.NewEdits(edits.Set(), r.read(ctx))
+		next, err := recipe.NewEdits(edits.Set(), r.Read(ctx))
 		if err != nil {
 			return err
 		}
-		set, err := recipe.Rename(ctx, r.srv, c, r.in.NewName)
+		set, err := recipe.Rename(ctx, r.srv, c, r.In.NewName)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -63,7 +63,7 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 			}
 			continue
 		}
-		now, ok, err := trial.Try(ctx, r.set(next), also, r.sym.Name, r.in.NewName)
+		now, ok, err := trial.Try(ctx, r.set(next), also, r.Symbol.Name, r.In.NewName)
 		if err != nil || !ok {
 			return err
 		}
@@ -72,8 +72,8 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 		}
 		edits, members, left = next, append(slices.Clone(members), c), now
 		if len(left) == 0 {
-			r.warn("%d members named %s fit each other by their shape only and are renamed together", len(members), r.sym.Name)
-			r.edits, r.members = edits, members
+			r.Warn("%d members named %s fit each other by their shape only and are renamed together", len(members), r.Symbol.Name)
+			r.Edits, r.Members = edits, members
 			return nil
 		}
 	}
@@ -98,25 +98,25 @@ func distance(s graph.Symbol, wrong []adapters.Problem) int {
 // sameName returns the members of the symbol's name that the plan leaves alone,
 // and some of the files that hold them.
 func (r *renamer) sameName(ctx context.Context) (out []graph.Symbol, files []string, err error) {
-	holders, err := r.b.Snapshot().Grep(ctx, r.sym.Name)
+	holders, err := r.Bench.Snapshot().Grep(ctx, r.Symbol.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	near(r.sym.Path, holders)
+	near(r.Symbol.Path, holders)
 	for _, path := range holders {
-		if !source(path) || isDeclaration(path) || installed(path) || !within(r.b.Project(), path) {
+		if !source(path) || isDeclaration(path) || installed(path) || !within(r.Bench.Project(), path) {
 			continue
 		}
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, id := range src.tree.Named(r.sym.Name) {
-			if !r.edits.Covers(path, id.Span) && src.member(id.Span) {
-				if len(files) < maxTried && len(src.content) <= lookBytes && !slices.Contains(files, path) && len(r.edits.Of(path)) == 0 {
+		for _, id := range src.Tree.Named(r.Symbol.Name) {
+			if !r.Edits.Covers(path, id.Span) && src.member(id.Span) {
+				if len(files) < maxTried && len(src.Content) <= lookBytes && !slices.Contains(files, path) && len(r.Edits.Of(path)) == 0 {
 					files = append(files, path)
 				}
-				out = append(out, graph.Symbol{Language: r.sym.Language, Name: id.Name, Kind: graph.KindProperty, Path: path, NameSpan: id.Span})
+				out = append(out, graph.Symbol{Language: r.Symbol.Language, Name: id.Name, Kind: graph.KindProperty, Path: path, NameSpan: id.Span})
 			}
 		}
 	}
@@ -126,18 +126,18 @@ func (r *renamer) sameName(ctx context.Context) (out []graph.Symbol, files []str
 // member reports whether a name gives a member to something: a declaration in
 // a class or an interface, the key of an object, or an assignment.
 func (p *page) member(at graph.Span) bool {
-	if s, ok := p.tree.Declared(at.Start); ok {
+	if s, ok := p.Tree.Declared(at.Start); ok {
 		return isMember(s.Kind)
 	}
-	before, after := p.content[:at.Start], p.content[at.End:]
+	before, after := p.Content[:at.Start], p.Content[at.End:]
 	if at.Start > 0 && before[at.Start-1] == '.' {
 		return assigned(after) && firstByte(after) == '='
 	}
-	switch lastToken(p.content, at.Start) {
+	switch lastToken(p.Content, at.Start) {
 	case "{", ",":
 		switch firstByte(after) {
 		case ':', ',', '}', '(':
-			return !passedOn(p.content, at.Start)
+			return !passedOn(p.Content, at.Start)
 		}
 	}
 	return false

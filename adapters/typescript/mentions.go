@@ -3,7 +3,6 @@ package typescript
 import (
 	"bytes"
 	"context"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,27 +20,27 @@ import (
 
 // mentions adds the whole words in comments and strings that the options ask for.
 func (r *renamer) mentions(ctx context.Context) error {
-	if !r.in.Comments && !r.in.Strings {
+	if !r.In.Comments && !r.In.Strings {
 		return nil
 	}
-	for _, path := range r.edits.Paths() {
+	for _, path := range r.Edits.Paths() {
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return err
 		}
-		if src.tree == nil {
+		if src.Tree == nil {
 			continue
 		}
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if r.edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if r.Edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
 				continue
 			}
 			comment := m.Token.Kind == syntax.Comment
 			switch {
-			case comment && r.in.Comments && means(src.content, m, r.sym):
-				r.edits.Add(path, m.Span, r.in.NewName)
-			case !comment && r.in.Strings && !imported(src.tree, m.Span.Start):
-				r.edits.Add(path, m.Span, r.in.NewName)
+			case comment && r.In.Comments && means(src.Content, m, r.Symbol):
+				r.Edits.Add(path, m.Span, r.In.NewName)
+			case !comment && r.In.Strings && !imported(src.Tree, m.Span.Start):
+				r.Edits.Add(path, m.Span, r.In.NewName)
 			}
 		}
 	}
@@ -50,10 +49,10 @@ func (r *renamer) mentions(ctx context.Context) error {
 
 // reaches reports whether a local symbol can be meant at an offset.
 func (r *renamer) reaches(src *page, at int) bool {
-	if !r.sym.Local {
+	if !r.Symbol.Local {
 		return true
 	}
-	owner, ok := src.tree.Enclosing(r.sym.NameSpan.Start)
+	owner, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
 	return !ok || owner.Whole.Contains(at)
 }
 
@@ -113,56 +112,56 @@ func unmistakable(name string) bool {
 // leftovers says where the old name still stands as a word in files that the
 // change touches, and in code that nobody types.
 func (r *renamer) leftovers(ctx context.Context) error {
-	if r.sym.Local {
+	if r.Symbol.Local {
 		return nil
 	}
 	prose := 0
-	for _, path := range r.edits.Paths() {
+	for _, path := range r.Edits.Paths() {
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return err
 		}
-		if src.tree == nil {
+		if src.Tree == nil {
 			continue
 		}
-		for _, m := range recipe.Mentions(src.tree, src.content, r.sym.Name) {
-			if !r.edits.Covers(path, m.Span) {
+		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
+			if !r.Edits.Covers(path, m.Span) {
 				prose++
 			}
 		}
 	}
 	if prose > 0 {
 		hint := " (--comments and --strings rename them)"
-		if r.in.Comments && r.in.Strings {
+		if r.In.Comments && r.In.Strings {
 			hint = ""
 		}
-		r.warn("%s still stands %d times in comments and strings%s", r.sym.Name, prose, hint)
+		r.Warn("%s still stands %d times in comments and strings%s", r.Symbol.Name, prose, hint)
 	}
-	if r.sym.Kind != graph.KindMethod && r.sym.Kind != graph.KindProperty {
+	if r.Symbol.Kind != graph.KindMethod && r.Symbol.Kind != graph.KindProperty {
 		return nil
 	}
-	holders, err := r.b.Snapshot().Grep(ctx, r.sym.Name)
+	holders, err := r.Bench.Snapshot().Grep(ctx, r.Symbol.Name)
 	if err != nil {
 		return err
 	}
 	var untyped []string
 	for _, path := range holders {
-		if !isJavaScript(path) || installed(path) || !within(r.b.Project(), path) {
+		if !isJavaScript(path) || installed(path) || !within(r.Bench.Project(), path) {
 			continue
 		}
 		src, err := r.source(ctx, path)
 		if err != nil {
 			return err
 		}
-		for _, id := range src.tree.Named(r.sym.Name) {
-			if id.Span.Start > 0 && src.content[id.Span.Start-1] == '.' && !r.edits.Covers(path, id.Span) {
-				untyped = append(untyped, recipe.Relative(r.b, path))
+		for _, id := range src.Tree.Named(r.Symbol.Name) {
+			if id.Span.Start > 0 && src.Content[id.Span.Start-1] == '.' && !r.Edits.Covers(path, id.Span) {
+				untyped = append(untyped, recipe.Relative(r.Bench, path))
 				break
 			}
 		}
 	}
 	if len(untyped) > 0 {
-		r.warn("JavaScript that nobody types has members named %s, which stay as they are: %s", r.sym.Name, strings.Join(untyped[:min(len(untyped), 5)], ", "))
+		r.Warn("JavaScript that nobody types has members named %s, which stay as they are: %s", r.Symbol.Name, strings.Join(untyped[:min(len(untyped), 5)], ", "))
 	}
 	return nil
 }
@@ -172,27 +171,27 @@ func (r *renamer) leftovers(ctx context.Context) error {
 func (r *renamer) file(ctx context.Context) error {
 	to := r.renamedFile()
 	if to == "" {
-		if r.in.File {
-			r.warn("%s is not named after %s and keeps its name", recipe.Relative(r.b, r.sym.Path), r.sym.Name)
+		if r.In.File {
+			r.Warn("%s is not named after %s and keeps its name", recipe.Relative(r.Bench, r.Symbol.Path), r.Symbol.Name)
 		}
 		return nil
 	}
-	if !r.in.File {
+	if !r.In.File {
 		return nil
 	}
-	have, err := recipe.ReadOptional(ctx, r.b.Snapshot(), to)
+	have, err := recipe.ReadOptional(ctx, r.Bench.Snapshot(), to)
 	if err != nil {
 		return err
 	}
 	if have != nil {
-		return refuse(adapters.NameConflict, "%s exists already; rename without the file, or move that one first", recipe.Relative(r.b, to))
+		return recipe.Refuse(adapters.NameConflict, "%s exists already; rename without the file, or move that one first", recipe.Relative(r.Bench, to))
 	}
-	if _, err := r.position(ctx, r.sym.Path, r.sym.NameSpan.Start); err != nil {
+	if _, err := r.position(ctx, r.Symbol.Path, r.Symbol.NameSpan.Start); err != nil {
 		return err
 	}
 	var edit *protocol.WorkspaceEdit
 	if err := r.srv.Call(ctx, protocol.MethodWorkspaceWillRenameFiles, &protocol.RenameFilesParams{
-		Files: []protocol.FileRename{{OldURI: fileURI(r.sym.Path), NewURI: fileURI(to)}},
+		Files: []protocol.FileRename{{OldURI: recipe.FileURI(r.Symbol.Path), NewURI: recipe.FileURI(to)}},
 	}, &edit); err != nil {
 		return r.explain(err)
 	}
@@ -201,26 +200,26 @@ func (r *renamer) file(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		imports, err := recipe.NewEdits(set, r.read(ctx))
+		imports, err := recipe.NewEdits(set, r.Read(ctx))
 		if err != nil {
 			return err
 		}
 		for _, path := range imports.Paths() {
 			for _, e := range imports.Of(path) {
-				if !r.edits.Add(path, graph.Span{Start: e.Start, End: e.End}, e.New) {
-					return refuse(adapters.NameConflict, "the imports of %s in %s would change twice; rename without the file", recipe.Relative(r.b, r.sym.Path), recipe.Relative(r.b, path))
+				if !r.Edits.Add(path, graph.Span{Start: e.Start, End: e.End}, e.New) {
+					return recipe.Refuse(adapters.NameConflict, "the imports of %s in %s would change twice; rename without the file", recipe.Relative(r.Bench, r.Symbol.Path), recipe.Relative(r.Bench, path))
 				}
 			}
 		}
 	}
-	r.moves = append(r.moves, change.Op{Kind: change.Rename, Path: r.sym.Path, NewPath: to})
+	r.Moves = append(r.Moves, change.Op{Kind: change.Rename, Path: r.Symbol.Path, NewPath: to})
 	return nil
 }
 
 // renamedFile returns where the file of a type would move, empty when it is
 // not named after the type.
 func (r *renamer) renamedFile() string {
-	s := r.sym
+	s := r.Symbol
 	if s.Local || isMember(s.Kind) {
 		return ""
 	}
@@ -230,8 +229,8 @@ func (r *renamer) renamedFile() string {
 		stem, rest = base[:i], base[i:]
 	}
 	for _, style := range []func(string) string{func(n string) string { return n }, kebab, snake, camel, strings.ToLower} {
-		if stem == style(s.Name) && style(r.in.NewName) != stem {
-			return filepath.Join(filepath.Dir(s.Path), style(r.in.NewName)+rest)
+		if stem == style(s.Name) && style(r.In.NewName) != stem {
+			return filepath.Join(filepath.Dir(s.Path), style(r.In.NewName)+rest)
 		}
 	}
 	return ""
@@ -270,8 +269,4 @@ func camel(name string) string {
 	p := parts(name)
 	p[0] = strings.ToLower(p[0])
 	return strings.Join(p, "")
-}
-
-func fileURI(path string) string {
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }

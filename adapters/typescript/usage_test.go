@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/lspclient/text"
 )
@@ -43,7 +44,7 @@ func TestRenamedFile(t *testing.T) {
 		"/w/OrderItem.ts": "/w/BillLine.ts", "/w/order-item.ts": "/w/bill-line.ts", "/w/order_item.ts": "/w/bill_line.ts", "/w/orderItem.tsx": "/w/billLine.tsx",
 		"/w/orderitem.mts": "/w/billline.mts", "/w/order-item.service.ts": "/w/bill-line.service.ts", "/w/index.ts": "",
 	} {
-		r := &renamer{sym: graph.Symbol{Name: "OrderItem", Kind: graph.KindClass, Path: path}, in: adapters.Rename{NewName: "BillLine"}}
+		r := &renamer{Plan: recipe.Plan{Symbol: graph.Symbol{Name: "OrderItem", Kind: graph.KindClass, Path: path}, In: adapters.Rename{NewName: "BillLine"}}}
 		if got := r.renamedFile(); got != want {
 			t.Errorf("%s moves to %q, want %q", path, got, want)
 		}
