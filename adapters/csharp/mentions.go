@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
@@ -104,7 +103,7 @@ func (r *renamer) notes(ctx context.Context) error {
 		}
 	}
 	if len(where) > 0 {
-		r.Warn("%q still stands in %s of files that refer to it: %s", r.Symbol.Name, counted(comments, literals), recipe.Listed(where, 5))
+		r.Warn("%q still stands in %s of files that refer to it: %s", r.Symbol.Name, recipe.CountMentions(comments, literals), recipe.Listed(where, 5))
 	}
 	if len(elsewhere) > 0 {
 		r.Warn("%q also stands in files that are not C# and were left as they are: %s", r.Symbol.Name, recipe.Listed(elsewhere, 5))
@@ -169,21 +168,4 @@ func (s *source) underIf(at int) bool {
 		}
 	}
 	return depth > 0
-}
-
-// counted says how many comments and strings there are, without those that there are not.
-func counted(comments, literals int) string {
-	plural := func(n int, word string) string {
-		if n == 1 {
-			return "1 " + word
-		}
-		return strconv.Itoa(n) + " " + word + "s"
-	}
-	switch {
-	case comments == 0:
-		return plural(literals, "string")
-	case literals == 0:
-		return plural(comments, "comment")
-	}
-	return plural(comments, "comment") + " and " + plural(literals, "string")
 }

@@ -176,27 +176,10 @@ func (r *renamer) leftovers(ctx context.Context) error {
 		}
 	}
 	if len(where) > 0 {
-		r.Warn("%q still stands in %s of files that know the symbol: %s", r.Symbol.Name, counted(inComments, inStrings), recipe.Listed(where, 5))
+		r.Warn("%q still stands in %s of files that know the symbol: %s", r.Symbol.Name, recipe.CountMentions(inComments, inStrings), recipe.Listed(where, 5))
 	}
 	if len(elsewhere) > 0 {
 		r.Warn("%q also stands in files that are not Go and were left as they are: %s", r.Symbol.Name, recipe.Listed(elsewhere, 5))
 	}
 	return nil
-}
-
-// counted says how many comments and strings there are, without those that there are not.
-func counted(comments, strings int) string {
-	plural := func(n int, word string) string {
-		if n == 1 {
-			return "1 " + word
-		}
-		return strconv.Itoa(n) + " " + word + "s"
-	}
-	switch {
-	case comments == 0:
-		return plural(strings, "string")
-	case strings == 0:
-		return plural(comments, "comment")
-	}
-	return plural(comments, "comment") + " and " + plural(strings, "string")
 }

@@ -80,3 +80,23 @@ func Listed(words []string, n int) string {
 	}
 	return strings.Join(words[:n], ", ") + " and " + strconv.Itoa(len(words)-n) + " more"
 }
+
+// Count writes a number of things: "1 place", "3 places".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// CountMentions says how many comments and strings there are, without those
+// that there are not.
+func CountMentions(comments, literals int) string {
+	switch {
+	case comments == 0:
+		return Count(literals, "string")
+	case literals == 0:
+		return Count(comments, "comment")
+	}
+	return Count(comments, "comment") + " and " + Count(literals, "string")
+}
