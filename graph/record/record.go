@@ -279,9 +279,25 @@ func (r Record) Identified(path string, id graph.ID) ([]graph.Symbol, error) {
 			return true
 		}
 		name, ok := names.get(head >> headBits)
-		return !ok || strings.Contains(string(id), name)
+		return !ok || ends(string(id), name)
 	})
 	return slices.DeleteFunc(all, func(s graph.Symbol) bool { return s.ID != id }), err
+}
+
+// ends reports whether a name stands in an id where the qualified name of a
+// symbol, or the name of a local, can end: before parameters, before which of
+// several it is, or at the very end.
+func ends(id, name string) bool {
+	for {
+		i := strings.Index(id, name)
+		if i < 0 || name == "" {
+			return i == 0
+		}
+		id = id[i+len(name):]
+		if id == "" || id[0] == '(' || id[0] == '~' {
+			return true
+		}
+	}
 }
 
 // pick decodes the symbols whose head and flags are wanted.
