@@ -21,6 +21,8 @@
 ((call_expression function: (identifier) @_call arguments: (arguments . (string (string_fragment) @path))) @import
   (#eq? @_call "require"))
 (import_statement) @scope @binding
+((lexical_declaration (variable_declarator value: (call_expression function: (identifier) @_call))) @scope (#eq? @_call "require"))
+((variable_declaration (variable_declarator value: (call_expression function: (identifier) @_call))) @scope (#eq? @_call "require"))
 (import_clause (identifier) @bound.variable)
 (namespace_import (identifier) @bound.namespace)
 (import_specifier alias: (identifier) @bound.variable)

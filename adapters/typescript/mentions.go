@@ -137,9 +137,7 @@ func (r *renamer) leftovers(ctx context.Context) error {
 		}
 		r.Warn("%s still stands %d times in comments and strings%s", r.Symbol.Name, prose, hint)
 	}
-	if r.Symbol.Kind != graph.KindMethod && r.Symbol.Kind != graph.KindProperty {
-		return nil
-	}
+	member := r.Symbol.Kind == graph.KindMethod || r.Symbol.Kind == graph.KindProperty
 	holders, err := r.Bench.Snapshot().Grep(ctx, r.Symbol.Name)
 	if err != nil {
 		return err
@@ -154,16 +152,23 @@ func (r *renamer) leftovers(ctx context.Context) error {
 			return err
 		}
 		for _, id := range src.Tree.Named(r.Symbol.Name) {
-			if id.Span.Start > 0 && src.Content[id.Span.Start-1] == '.' && !r.Edits.Covers(path, id.Span) {
+			dotted := id.Span.Start > 0 && src.Content[id.Span.Start-1] == '.'
+			if (member && dotted || !member && taken(src, id.Span)) && !r.Edits.Covers(path, id.Span) {
 				untyped = append(untyped, recipe.Relative(r.Bench, path))
 				break
 			}
 		}
 	}
 	if len(untyped) > 0 {
-		r.Warn("JavaScript that nobody types has members named %s, which stay as they are: %s", r.Symbol.Name, strings.Join(untyped[:min(len(untyped), 5)], ", "))
+		r.Warn("JavaScript that nobody types uses something named %s, which stays as it is: %s", r.Symbol.Name, strings.Join(untyped[:min(len(untyped), 5)], ", "))
 	}
 	return nil
+}
+
+// taken reports whether a name is taken out of what a require answers.
+func taken(src *page, at graph.Span) bool {
+	s, ok := src.Tree.Declared(at.Start)
+	return ok && s.Local && strings.Contains(s.Signature, "require(")
 }
 
 // file moves the file that is named after a type along with it, and corrects
@@ -205,7 +210,16 @@ func (r *renamer) file(ctx context.Context) error {
 			return err
 		}
 		for _, path := range imports.Paths() {
+			src, err := r.source(ctx, path)
+			if err != nil {
+				return err
+			}
 			for _, e := range imports.Of(path) {
+				if same, ok := restemmed(string(src.Content[e.Start:e.End]), r.Symbol.Path, to); ok {
+					e.New = same
+				} else {
+					r.Warn("%s imports %s by another name than its file's; it says %s now", recipe.Relative(r.Bench, path), r.Symbol.Name, e.New)
+				}
 				if !r.Edits.Add(path, graph.Span{Start: e.Start, End: e.End}, e.New) {
 					return recipe.Refuse(adapters.NameConflict, "the imports of %s in %s would change twice; rename without the file", recipe.Relative(r.Bench, r.Symbol.Path), recipe.Relative(r.Bench, path))
 				}
@@ -214,6 +228,26 @@ func (r *renamer) file(ctx context.Context) error {
 	}
 	r.Moves = append(r.Moves, change.Op{Kind: change.Rename, Path: r.Symbol.Path, NewPath: to})
 	return nil
+}
+
+// restemmed writes the import of a file that gets another name in its folder
+// as it was written, with the new name. The server would rather write some
+// imports in another style.
+func restemmed(specifier, from, to string) (string, bool) {
+	stem := func(path string) string {
+		base := filepath.Base(path)
+		return strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	slash := strings.LastIndexByte(specifier, '/') + 1
+	rest, ok := strings.CutPrefix(specifier[slash:], stem(from))
+	if !ok || slash == 0 {
+		return "", false
+	}
+	switch strings.TrimRight(rest, "\"'") {
+	case "", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
+		return specifier[:slash] + stem(to) + rest, true
+	}
+	return "", false
 }
 
 // renamedFile returns where the file of a type would move, empty when it is

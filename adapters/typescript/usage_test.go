@@ -50,3 +50,15 @@ func TestRenamedFile(t *testing.T) {
 		}
 	}
 }
+
+func TestRestemmed(t *testing.T) {
+	for specifier, want := range map[string]string{
+		`./order-item`: `./bill-line`, `../../core/src/order-item`: `../../core/src/bill-line`, `./order-item.js`: `./bill-line.js`, `"./x/order-item.ts"`: `"./x/bill-line.ts"`,
+		`@m/core`: "", `order-item`: "", `./order-items`: "", `./order-item.css`: "",
+	} {
+		got, ok := restemmed(specifier, "/w/order-item.ts", "/w/bill-line.ts")
+		if got != want || ok != (want != "") {
+			t.Errorf("%s becomes %q, want %q", specifier, got, want)
+		}
+	}
+}
