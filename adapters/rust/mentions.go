@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
@@ -35,7 +36,7 @@ func (r *renamer) mentions(ctx context.Context) error {
 				continue
 			}
 			if m.Token.Kind == syntax.String {
-				if r.In.Strings && refers {
+				if refers && (r.In.Strings || inAttribute(src.Content, m) && !isMember(r.Symbol) && !r.Symbol.Local && r.alone(ctx)) {
 					r.Edits.Add(path, m.Span, name)
 				}
 				continue
@@ -46,6 +47,18 @@ func (r *renamer) mentions(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// inAttribute reports whether a word is the last name of a path that is all of
+// a string in an attribute, as in #[serde(default = "module::function")].
+func inAttribute(content []byte, m recipe.Mention) bool {
+	inner := content[min(m.Token.Span.Start+1, m.Span.Start):m.Span.Start]
+	if m.Span.End+1 != m.Token.Span.End || bytes.ContainsFunc(inner, func(c rune) bool { return c != ':' && (c >= utf8.RuneSelf || !wordByte(byte(c))) }) {
+		return false
+	}
+	before := bytes.TrimRight(content[:m.Token.Span.Start], " ")
+	open := bytes.LastIndex(before, []byte("#["))
+	return open >= 0 && !bytes.ContainsAny(before[open:], "];{}") && bytes.HasSuffix(before, []byte("="))
 }
 
 // alone reports whether no other declaration of the workspace has the name.

@@ -95,10 +95,32 @@ func (r *renamer) allowed(ctx context.Context) error {
 		return recipe.Refuse(adapters.Unsupported, "a program starts at its function main; it cannot be renamed")
 	case s.Kind == graph.KindFunction && slices.ContainsFunc(s.Attributes, exported):
 		r.Warn("%s is exported under its name to code that is not Rust; whatever looks for it there must follow", s.Name)
-	case r.a.Language().Generated(src.Content):
+	case s.Kind == graph.KindField || s.Kind == graph.KindEnumMem:
+		r.named(src)
+	}
+	if r.a.Language().Generated(src.Content) {
 		r.Warn("%s says that a tool writes it; the rename lasts until it is written again", recipe.Relative(r.Bench, s.Path))
 	}
 	return nil
+}
+
+// named warns when what is derived for a type takes the names of its parts to
+// where no compiler looks.
+func (r *renamer) named(src *recipe.Source) {
+	speaking := []string{"Serialize", "Deserialize", "Parser", "Args", "Subcommand", "ValueEnum", "FromRow", "Queryable", "Insertable"}
+	for _, owner := range src.Tree.Symbols {
+		if owner.Local || owner.Qualified != r.Symbol.Container && !strings.HasPrefix(r.Symbol.Container, owner.Qualified+"::") {
+			continue
+		}
+		for _, a := range owner.Attributes {
+			i := slices.IndexFunc(speaking, func(d string) bool { return strings.HasPrefix(a, "#[derive(") && text.NextWord([]byte(a), d, 0) >= 0 })
+			if i >= 0 {
+				r.Warn("%s derives %s, which takes the names of its parts to files or users: they will see %s from now on, unless an attribute says otherwise",
+					owner.Name, speaking[i], r.In.NewName)
+				return
+			}
+		}
+	}
 }
 
 // exported reports whether an attribute gives a function a name for the linker
