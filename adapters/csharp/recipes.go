@@ -21,7 +21,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 		Definition:      find(adapters.ByServer, either, recipe.Definition),
 		TypeDefinition:  find(adapters.ByServer, either, typeDefinition),
 		References:      find(adapters.ByServer, either, allReferences),
-		Implementations: find(adapters.ByServer, either, implementations),
+		Implementations: find(adapters.ByServer, either, recipe.Implementations),
 		Derived:         find(adapters.ByServer, above, hierarchy("types above and below them", isBased, recipe.Derived, recipe.DerivedBySyntax)),
 		Supertypes:      find(adapters.ByServer, above, hierarchy("types above and below them", isBased, recipe.Supertypes, recipe.SupertypesBySyntax)),
 		Callers:         find(adapters.ByServer, above, hierarchy("callers and callees", isCalled, recipe.Callers, recipe.CallersByReferences(calls))),
@@ -76,23 +76,6 @@ func typeDefinition(ctx context.Context, b adapters.Bench, t adapters.Target) (a
 		return recipe.Definition(ctx, b, t)
 	}
 	return recipe.TypeDefinition(ctx, b, t)
-}
-
-// implementations answers what implements, overrides or derives. Servers name
-// a symbol that nothing implements as its own implementation.
-func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
-	found, err := recipe.Implementations(ctx, b, t)
-	if err != nil {
-		return found, err
-	}
-	kept := found.Hits[:0]
-	for _, h := range found.Hits {
-		if h.Symbol == nil || h.Symbol.ID != t.Symbol.ID {
-			kept = append(kept, h)
-		}
-	}
-	found.Hits = kept
-	return found, nil
 }
 
 // isBased reports whether a symbol has types above or below it.
