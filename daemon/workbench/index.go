@@ -66,16 +66,31 @@ func (w *Workspace) sourcesLocked(ctx context.Context, snap *view.Snapshot, path
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	sources := make([]index.Source, 0, len(paths))
+	// Neighbours of one language stand in the same place, and share its strings.
+	type neighbours struct {
+		lang adapters.Adapter
+		dir  string
+	}
+	var last neighbours
+	var shared index.Source
 	for _, p := range paths {
 		lang, ok := w.Language(p)
-		if !ok || lang.Syntax().Missing != "" {
+		if !ok {
 			continue
 		}
-		place, err := w.placeLocked(ctx, snap, lang, p)
-		if err != nil {
-			return nil, err
+		if at := (neighbours{lang, filepath.Dir(p)}); at != last {
+			spec := lang.Syntax()
+			place, err := w.placeLocked(ctx, snap, lang, p)
+			if err != nil {
+				return nil, err
+			}
+			last, shared = at, index.Source{Spec: spec, Place: place}
 		}
-		sources = append(sources, index.Source{Path: p, Spec: lang.Syntax(), Place: place})
+		if shared.Spec.Missing != "" {
+			continue
+		}
+		shared.Path = p
+		sources = append(sources, shared)
 	}
 	return sources, nil
 }

@@ -45,6 +45,9 @@ type Workspace struct {
 	opts  Options
 	view  *view.View
 	langs []adapters.Adapter
+
+	byExtension map[string]adapters.Adapter
+
 	trees recent[parsed]
 	lines recent[*text.File]
 
@@ -60,7 +63,12 @@ type Workspace struct {
 
 // Open opens the workspace at o.Root. Close ends what it started.
 func Open(ctx context.Context, o Options) (*Workspace, error) {
-	w := &Workspace{opts: o, langs: o.Languages, index: index.New(), projects: map[string][]adapters.Project{}}
+	w := &Workspace{opts: o, langs: o.Languages, index: index.New(), projects: map[string][]adapters.Project{}, byExtension: map[string]adapters.Adapter{}}
+	for _, l := range slices.Backward(w.langs) { // the first of them that knows it
+		for _, ext := range l.Language().Extensions {
+			w.byExtension[ext] = l
+		}
+	}
 	if o.Cache != "" {
 		// It is read while the view lists the files.
 		w.store = store.Open(store.Options{Dir: o.Cache, Root: o.Root, Log: o.Log})
@@ -99,13 +107,12 @@ func (w *Workspace) Languages() []adapters.Adapter { return w.langs }
 
 // Language returns the language of a file by its extension.
 func (w *Workspace) Language(path string) (adapters.Adapter, bool) {
-	ext := strings.ToLower(filepath.Ext(path))
-	for _, l := range w.langs {
-		if slices.Contains(l.Language().Extensions, ext) {
-			return l, true
-		}
+	ext := filepath.Ext(path)
+	l, ok := w.byExtension[ext]
+	if !ok {
+		l, ok = w.byExtension[strings.ToLower(ext)]
 	}
-	return nil, false
+	return l, ok
 }
 
 // ByID returns a language by its id.

@@ -253,10 +253,9 @@ func (x *Index) replace(path string, f *file, err error) {
 		f.record.Keys(func(key uint32) { x.ids.add(key, f.number) })
 		f.record.Bases(func(name string) { x.bases.add(record.Hash(name), f.number) })
 	}
-	for _, p := range [...]*postings{&x.names, &x.ids, &x.bases} {
-		p.settle(x.alive)
+	if len(x.gone) > max(minFresh, len(x.files)) {
+		x.settle()
 	}
-	x.recycle()
 }
 
 // next returns a number that no posting names.
@@ -270,16 +269,28 @@ func (x *Index) next() uint32 {
 	return uint32(len(x.number) - 1)
 }
 
-// recycle makes numbers free again once there are many that may still be named.
-func (x *Index) recycle() {
-	if len(x.gone) <= max(minFresh, len(x.files)) {
-		return
-	}
+// settle sorts the postings, after which none names a file that is gone; mu is held.
+func (x *Index) settle() {
 	for _, p := range [...]*postings{&x.names, &x.ids, &x.bases} {
 		p.merge(x.alive)
 	}
 	x.free = append(x.free, x.gone...)
 	x.gone = nil
+}
+
+// lookup returns with mu held for reading and the postings sorted.
+func (x *Index) lookup(p *postings) {
+	x.mu.RLock()
+	if p.settled() {
+		return
+	}
+	x.mu.RUnlock()
+	x.mu.Lock()
+	if !p.settled() {
+		x.settle()
+	}
+	x.mu.Unlock()
+	x.mu.RLock()
 }
 
 func (x *Index) alive(number uint32) bool { return x.number[number] != nil }
@@ -324,7 +335,7 @@ func (x *Index) InFile(_ context.Context, path string) ([]graph.Symbol, error) {
 
 // based returns the files in which something writes a base.
 func (x *Index) based() []*file {
-	x.mu.RLock()
+	x.lookup(&x.bases)
 	defer x.mu.RUnlock()
 	seen := make([]bool, len(x.number))
 	var out []*file
@@ -339,7 +350,7 @@ func (x *Index) based() []*file {
 
 // gather unpacks what the files of a hash hold.
 func (x *Index) gather(ctx context.Context, p *postings, hash uint32, pick func(*file) ([]graph.Symbol, error)) ([]graph.Symbol, error) {
-	x.mu.RLock()
+	x.lookup(p)
 	var files []*file
 	p.each(hash, func(n uint32) {
 		if f := x.number[n]; f != nil {

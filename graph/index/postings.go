@@ -16,18 +16,17 @@ type postings struct {
 	dead   int // entries of files that are gone
 }
 
-// minFresh is how many entries are looked through one by one at least.
+// minFresh is how many entries are looked through one by one.
 const minFresh = 4096
 
 func (p *postings) add(hash, file uint32) {
 	p.fresh = append(p.fresh, uint64(hash)<<32|uint64(file))
 }
 
-// settle sorts what is new when it has become much.
-func (p *postings) settle(alive func(file uint32) bool) {
-	if len(p.fresh) > max(minFresh, len(p.sorted)/8) || p.dead > max(minFresh, len(p.sorted)/4) {
-		p.merge(alive)
-	}
+// settled reports whether a question is answered fast: many files that come
+// without one in between are sorted once, when it is asked.
+func (p *postings) settled() bool {
+	return len(p.fresh) <= minFresh && p.dead <= max(minFresh, len(p.sorted)/4)
 }
 
 // merge sorts everything and forgets files that are gone.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/auralsp/aura/graph/index"
@@ -17,11 +18,31 @@ type cache struct {
 	ctx  context.Context
 	once sync.Once
 
-	mu   sync.Mutex             // guards kept
-	kept map[string]store.Entry // of the start, by path relative to the root, while nobody asked for it
+	mu     sync.Mutex             // guards what follows
+	kept   map[string]store.Entry // of the start, by path relative to the root, while nobody asked for it
+	makers map[makerKey]string
 }
 
 var _ index.Cache = (*cache)(nil)
+
+// makerKey is what records differ by beside the content.
+type makerKey struct{ language, extractor, project string }
+
+// maker tells what a record was made by and for.
+func (c *cache) maker(s index.Source) string {
+	key := makerKey{s.Place.Language, s.Spec.Version, s.Place.Project}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, ok := c.makers[key]
+	if !ok {
+		m = strings.Join([]string{record.Version, c.o.Build, key.language, key.extractor, key.project}, "\x00")
+		if c.makers == nil {
+			c.makers = map[makerKey]string{}
+		}
+		c.makers[key] = m
+	}
+	return m
+}
 
 // load waits until the store is read.
 func (c *cache) load() {
@@ -46,7 +67,7 @@ func (c *cache) find(s index.Source) (string, store.Entry, bool) {
 	c.mu.Lock()
 	e, ok := c.kept[rel]
 	c.mu.Unlock()
-	return rel, e, ok && e.Maker == c.o.maker(s)
+	return rel, e, ok && e.Maker == c.maker(s)
 }
 
 func (c *cache) take(rel string) (store.Entry, bool) {
@@ -96,13 +117,13 @@ func (c *cache) Keep(s index.Source, hash index.Hash, r record.Record) {
 		return // it was changed meanwhile, or is what somebody has not saved yet
 	}
 	e, known := c.take(rel)
-	if known && e.Hash == hash && e.Maker == c.o.maker(s) {
+	if known && e.Hash == hash && e.Maker == c.maker(s) {
 		if e.Stamp != look.Stamp {
 			c.o.Store.Stamp(rel, hash, look.Stamp)
 		}
 		return
 	}
-	c.o.Store.Put(rel, store.Entry{Hash: hash, Stamp: look.Stamp, Maker: c.o.maker(s), Record: r.Data()})
+	c.o.Store.Put(rel, store.Entry{Hash: hash, Stamp: look.Stamp, Maker: c.maker(s), Record: r.Data()})
 }
 
 // Forget implements index.Cache.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/auralsp/aura/graph/index"
-	"github.com/auralsp/aura/graph/record"
 	"github.com/auralsp/aura/graph/store"
 )
 
@@ -64,7 +63,7 @@ type item struct {
 	source  index.Source
 	gone    bool // only forget it
 	begun   bool
-	done    chan struct{} // closed when it was looked at
+	done    chan struct{} // closed when it was looked at; nil while nobody waits for that
 	batches []*batch
 }
 
@@ -149,7 +148,7 @@ func (g *Ingester) put(s index.Source, gone bool, b *batch) {
 		it.batches = append(it.batches, b)
 		return
 	}
-	it := &item{source: s, gone: gone, done: make(chan struct{}), batches: []*batch{b}}
+	it := &item{source: s, gone: gone, batches: []*batch{b}}
 	g.queued[s.Path] = it
 	g.queue = append(g.queue, it)
 }
@@ -211,7 +210,9 @@ func (g *Ingester) do(it *item) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	close(it.done)
+	if it.done != nil {
+		close(it.done)
+	}
 	if g.inHand[it.source.Path] == it {
 		delete(g.inHand, it.source.Path)
 	}
@@ -309,12 +310,17 @@ func (g *Ingester) First(ctx context.Context, path string) error {
 		return ctx.Err()
 	}
 	it = g.inHand[path]
-	g.mu.Unlock()
 	if it == nil {
+		g.mu.Unlock()
 		return ctx.Err()
 	}
+	if it.done == nil {
+		it.done = make(chan struct{})
+	}
+	done := it.done
+	g.mu.Unlock()
 	select {
-	case <-it.done:
+	case <-done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -332,14 +338,9 @@ func (g *Ingester) Pending() int {
 
 // relative returns the name of a file in the store, empty when it has none.
 func (o *Options) relative(path string) string {
-	rel, err := filepath.Rel(o.Root, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+	rest, ok := strings.CutPrefix(path, o.Root)
+	if !ok || len(rest) < 2 || rest[0] != filepath.Separator {
 		return ""
 	}
-	return rel
-}
-
-// maker tells what a record was made by and for.
-func (o *Options) maker(s index.Source) string {
-	return strings.Join([]string{record.Version, o.Build, s.Place.Language, s.Spec.Version, s.Place.Project}, "\x00")
+	return rest[1:]
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -261,25 +262,27 @@ func (d *file) read() (map[string]Entry, error) {
 			if records == nil || stamps == nil {
 				return fmt.Errorf("%w: a bucket is missing", errDamaged)
 			}
-			err := records.ForEach(func(k, v []byte) error {
+			// Both are in order of path, so that one way through them is enough.
+			c := stamps.Cursor()
+			sk, sv := c.First()
+			return records.ForEach(func(k, v []byte) error {
 				e, err := recordOf(k, v)
-				if err == nil {
-					out[string(k)] = e
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			return stamps.ForEach(func(k, v []byte) error {
-				hash, stamp, err := stampOf(k, v)
 				if err != nil {
 					return err
 				}
-				if e, ok := out[string(k)]; ok && e.Hash == hash {
-					e.Stamp = stamp
-					out[string(k)] = e
+				for sk != nil && bytes.Compare(sk, k) < 0 {
+					sk, sv = c.Next()
 				}
+				if bytes.Equal(sk, k) {
+					hash, stamp, err := stampOf(sk, sv)
+					if err != nil {
+						return err
+					}
+					if e.Hash == hash {
+						e.Stamp = stamp
+					}
+				}
+				out[string(k)] = e
 				return nil
 			})
 		})

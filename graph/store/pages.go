@@ -34,6 +34,7 @@ type pages struct {
 	limit   uint64 // pages from here on were never used
 	seen    []bool
 	buckets int
+	page    []byte // the last one that was read into it
 }
 
 // checkPages looks at every page that is reachable from the newest root. A
@@ -94,12 +95,19 @@ func newestMeta(f io.ReaderAt, pageSize int) (meta, error) {
 	return best, nil
 }
 
-// load reads a page with those that belong to it, and marks them.
-func (p *pages) load(id uint64) ([]byte, error) {
+// load reads a page with those that belong to it, and marks them. What it
+// returns may be overwritten by the next call, unless it is to be kept.
+func (p *pages) load(id uint64, keep bool) ([]byte, error) {
 	if id >= p.limit || p.seen[id] {
 		return nil, fmt.Errorf("%w: page %d is used twice or beyond the end", errPages, id)
 	}
-	head := make([]byte, p.size)
+	if p.page == nil || keep {
+		p.page = make([]byte, p.size)
+	}
+	head := p.page
+	if keep {
+		p.page = nil
+	}
 	if _, err := p.f.ReadAt(head, int64(id*p.size)); err != nil {
 		return nil, err
 	}
@@ -133,7 +141,7 @@ func (p *pages) tree(root uint64, buckets bool) error {
 	for len(todo) > 0 {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		b, err := p.load(at.id)
+		b, err := p.load(at.id, buckets)
 		if err != nil {
 			return err
 		}
@@ -209,7 +217,7 @@ func (p *pages) leaf(b []byte, buckets bool) error {
 
 // free looks at the list of free pages: none of them may be in use.
 func (p *pages) free(id uint64) error {
-	b, err := p.load(id)
+	b, err := p.load(id, true)
 	if err != nil {
 		return err
 	}
