@@ -128,7 +128,7 @@ func (r *renamer) include(ctx context.Context, sym graph.Symbol, name string) er
 		return recipe.Refuse(adapters.Unsupported, "%s finds nothing to rename at the declaration of %s; see that a project includes %s", r.srv.Engine(), sym.Qualified, recipe.Relative(r.Bench, sym.Path))
 	}
 	if err != nil {
-		return r.explain(sym, err)
+		return r.inferred(ctx, sym, name, r.explain(sym, err))
 	}
 	asked, err := recipe.NewEdits(set, r.Read(ctx))
 	if err != nil {
@@ -169,6 +169,20 @@ func (r *renamer) include(ctx context.Context, sym graph.Symbol, name string) er
 		return recipe.Refuse(adapters.Unsupported, "%s renames nothing at the declaration of %s; see that a project includes %s", r.srv.Engine(), sym.Qualified, recipe.Relative(r.Bench, sym.Path))
 	}
 	return nil
+}
+
+// inferred says more of a conflict over a name that nothing in the workspace
+// has: somewhere a name is taken from the symbol without being written.
+func (r *renamer) inferred(ctx context.Context, sym graph.Symbol, name string, err error) error {
+	var refused *adapters.Refusal
+	if !errors.As(err, &refused) || refused.Reason != adapters.NameConflict {
+		return err
+	}
+	if taken, gerr := r.b.Snapshot().Grep(ctx, bare(name)); gerr != nil || len(taken) > 0 {
+		return err
+	}
+	return refuse(adapters.NameConflict, "%s; nothing here is named %s, so that a member of an anonymous object or of a tuple takes its name from %s: write it out (\"%s = x.%s\") and rename again",
+		refused.Message, name, sym.Name, sym.Name, sym.Name)
 }
 
 // explain turns a refusal of the server into one of ours.
