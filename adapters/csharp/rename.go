@@ -178,10 +178,10 @@ func (r *renamer) inferred(ctx context.Context, sym graph.Symbol, name string, e
 	if !errors.As(err, &refused) || refused.Reason != adapters.NameConflict {
 		return err
 	}
-	if taken, gerr := r.b.Snapshot().Grep(ctx, bare(name)); gerr != nil || len(taken) > 0 {
+	if taken, gerr := r.Bench.Snapshot().Grep(ctx, bare(name)); gerr != nil || len(taken) > 0 {
 		return err
 	}
-	return refuse(adapters.NameConflict, "%s; nothing here is named %s, so that a member of an anonymous object or of a tuple takes its name from %s: write it out (\"%s = x.%s\") and rename again",
+	return recipe.Refuse(adapters.NameConflict, "%s; nothing here is named %s, so that a member of an anonymous object or of a tuple takes its name from %s: write it out (\"%s = x.%s\") and rename again",
 		refused.Message, name, sym.Name, sym.Name, sym.Name)
 }
 
