@@ -156,6 +156,12 @@ type Launch struct {
 	Settings any               // initializationOptions
 	Named    map[string]string // declared variables as resolved; part of the instance key
 	Notes    []string          // for people: what was chosen for this project, and why
+	// Beside are files and folders that the server reads and of which no log
+	// tells, as they are ignored or outside of the workspace: installed packages,
+	// an environment that may be made. When one changes, appears or goes, the
+	// server is started anew before the next answer. Only what the server itself
+	// does not write may be named.
+	Beside []string
 }
 
 // State says how far a server's answers can be believed.

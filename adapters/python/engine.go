@@ -84,7 +84,7 @@ func launch(_ context.Context, site adapters.Site) (adapters.Launch, error) {
 	env, named := environment(site, in)
 	return adapters.Launch{
 		Argv: argv, Dir: site.Root, Root: site.Root,
-		Env: env, Named: named, Settings: settings(site, in), Notes: in.notes(),
+		Env: env, Named: named, Settings: settings(site, in), Notes: in.notes(), Beside: beside(site, in),
 	}, nil
 }
 

@@ -105,6 +105,26 @@ func homes(site adapters.Site) []string {
 	return []string{site.Root}
 }
 
+// beside are the places at which an environment of the project may be made, and
+// where packages are installed into the one that it has. None is told of, as
+// environments are ignored, and pyright looks at neither again.
+func beside(site adapters.Site, in interpreter) []string {
+	var out []string
+	for _, dir := range homes(site) {
+		for _, name := range folders {
+			out = append(out, filepath.Join(dir, name, "bin", "python"))
+		}
+	}
+	if !in.missing && in.path != "" {
+		// The interpreter of an environment is a link out of it.
+		packages, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(in.path)), "lib", "python3*", "site-packages"))
+		if err == nil {
+			out = append(out, packages...)
+		}
+	}
+	return append(out, in.packages...)
+}
+
 // inEnvironment returns the interpreter of an environment's folder. Of one that
 // belongs to a workspace that is not trusted only the modules are given: the
 // start of its interpreter runs what its .pth files say.

@@ -123,7 +123,24 @@ func launch(_ context.Context, site adapters.Site) (adapters.Launch, error) {
 	return adapters.Launch{
 		Argv: argv, Dir: site.Root, Root: site.Root, Env: env, Named: named,
 		Settings: settings(site, chosen.tsserver), Notes: []string{chosen.why},
+		Beside: beside(site),
 	}, nil
+}
+
+// beside are the files in which package managers note what they installed, in
+// the folders where packages are looked for: nobody tells of those, and what
+// was not found is not looked for again.
+func beside(site adapters.Site) []string {
+	var out []string
+	for dir := site.Root; dir != filepath.Dir(dir) && dir != site.Env["HOME"]; dir = filepath.Dir(dir) {
+		for _, name := range []string{".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"} {
+			out = append(out, filepath.Join(dir, "node_modules", name))
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			break
+		}
+	}
+	return out
 }
 
 // settings are the initializationOptions.

@@ -24,8 +24,9 @@ type generation struct {
 	pulling atomic.Bool       // diagnostics are asked for, so that what is pushed is not passed on
 	stream  *stream
 	mirror  *mirror
-	work    sync.WaitGroup // looks at requests, probes
-	dead    chan struct{}  // closed once death is set
+	beside  map[string]stamp // what it reads beside the project, as it was before the start
+	work    sync.WaitGroup   // looks at requests, probes
+	dead    chan struct{}    // closed once death is set
 
 	mu        sync.Mutex // guards driver's calls and the fields below; taken after instance.mu
 	driver    adapters.Driver
@@ -96,7 +97,7 @@ func (i *instance) spawn(ctx context.Context) (g *generation, failed *api.Error)
 		return nil, unavailable(i.engine, err)
 	}
 	driver := i.engine.New(launch) // before the process, as it may panic
-	g = &generation{i: i, driver: driver, dead: make(chan struct{})}
+	g = &generation{i: i, driver: driver, dead: make(chan struct{}), beside: stamped(launch.Beside)}
 	// What changes from here on is told; what is older the server reads itself.
 	g.mirror = newMirror(g, i.view.Seq())
 	p, err := i.sup.o.Spawner.Start(ctx, proc.Command{Argv: launch.Argv, Env: launch.Env, Dir: launch.Dir})

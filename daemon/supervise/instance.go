@@ -40,6 +40,7 @@ type instance struct {
 	leases  int
 	idle    time.Time        // since when there are none
 	project adapters.Project // as last seen
+	renewed time.Time        // for what changed beside the project
 	became  string           // what the key would be by the latest launch
 	// superseded says that it is given up as soon as nobody uses it.
 	superseded bool

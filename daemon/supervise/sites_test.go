@@ -211,3 +211,47 @@ func TestResolveStartsNothing(t *testing.T) {
 		t.Errorf("%+v, %v; want the running process %d", now, err, pid)
 	}
 }
+
+// Packages are installed where no log tells of them: the next answer is that of
+// a server which has read them, and one that is asked during an installation is
+// not started again and again.
+func TestWhatLiesBesideTheProjectIsReadAgain(t *testing.T) {
+	packages := t.TempDir() + "/packages"
+	r := newRig(t, lsptest.Config{}, twoFiles, func(o *Options, e *adapters.Engine, _ *driver) {
+		o.Limits.Renew = time.Hour
+		plain := e.Launch
+		e.Launch = func(ctx context.Context, s adapters.Site) (adapters.Launch, error) {
+			l, err := plain(ctx, s)
+			l.Beside = []string{packages}
+			return l, err
+		}
+	})
+	ask := func() (pid int, whole bool) {
+		t.Helper()
+		l := r.lease("one")
+		defer l.Release()
+		pid = r.state(l).PID
+		whole, _ = l.Complete()
+		return pid, whole
+	}
+	first, _ := ask()
+	if again, whole := ask(); again != first || !whole {
+		t.Errorf("process %d after %d (complete: %v) although nothing has changed", again, first, whole)
+	}
+	if err := os.Mkdir(packages, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	second, whole := ask()
+	if second == first || !whole {
+		t.Errorf("process %d after %d (complete: %v) once packages are there", second, first, whole)
+	}
+	if err := os.Mkdir(packages+"/more", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if third, whole := ask(); third != second || whole {
+		t.Errorf("process %d after %d (complete: %v) while packages are being installed", third, second, whole)
+	}
+	if s := r.only(); s.Crashes != 0 || s.Starts != 2 {
+		t.Errorf("status %+v", s)
+	}
+}

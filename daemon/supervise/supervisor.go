@@ -31,6 +31,7 @@ type Limits struct {
 	Open     int           // documents kept open on request of recipes (64)
 	Instance int           // instances of a supervisor (64)
 	Weigh    time.Duration // between two looks at the memory of the servers (10 s)
+	Renew    time.Duration // at least between two new starts for what changed beside the project (10 s)
 	Resolve  time.Duration // after which the command of a server in use is resolved again (10 s)
 	Restart  Restart
 	Stop     proc.Ladder // times only
@@ -60,6 +61,7 @@ func (l Limits) withDefaults() Limits {
 	count(&l.Instance, 64)
 	def(&l.Weigh, 10*time.Second)
 	def(&l.Resolve, 10*time.Second)
+	def(&l.Renew, 10*time.Second)
 	l.Restart = l.Restart.withDefaults()
 	return l
 }
@@ -186,7 +188,7 @@ func (s *Supervisor) Lease(ctx context.Context, w Want) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lease{i: i, want: w}
+	l := &Lease{i: i, want: w, incomplete: i.refreshed(time.Now())}
 	if _, err := l.ready(ctx); err != nil {
 		i.unlease()
 		return nil, err
