@@ -12,15 +12,10 @@ import (
 	"github.com/auralsp/aura/graph"
 )
 
-// link is a symbol that calls or is called, with the places of the calls.
-type link struct {
-	sym   graph.Symbol
-	place adapters.Place
-	sites []adapters.Place
-}
-
-// levels follows calls level by level. Every symbol is asked for once.
-func levels(ctx context.Context, b adapters.Bench, t adapters.Target, ask func(context.Context, graph.Symbol) ([]link, error)) (adapters.Found, error) {
+// Levels follows calls level by level up to the target's depth: ask answers one
+// level with a symbol in each hit. Every symbol is asked for once, and those
+// outside the workspace are listed and not followed.
+func Levels(ctx context.Context, b adapters.Bench, t adapters.Target, ask func(context.Context, graph.Symbol) ([]adapters.Hit, error)) (adapters.Found, error) {
 	var found adapters.Found
 	at := map[mark]int{}
 	asked := map[mark]bool{}
@@ -37,22 +32,23 @@ func levels(ctx context.Context, b adapters.Bench, t adapters.Target, ask func(c
 				sortHits(b.Root(), found.Hits)
 				return found, nil
 			}
-			links, err := ask(ctx, s)
+			hits, err := ask(ctx, s)
 			if err != nil {
 				return found, err
 			}
-			for _, l := range links {
-				m := mark{l.place.Path, l.place.Span.Start}
+			for _, l := range hits {
+				m := mark{l.Place.Path, l.Place.Span.Start}
 				if i, ok := at[m]; ok {
 					if h := &found.Hits[i]; h.Depth == depth && h.From == s.ID {
-						h.Ranges = append(h.Ranges, l.sites...)
+						h.Ranges = distinct(h.Ranges, l.Ranges)
 					}
-				} else {
-					at[m] = len(found.Hits)
-					found.Hits = append(found.Hits, adapters.Hit{Place: l.place, Symbol: &l.sym, Depth: depth, From: s.ID, Ranges: l.sites})
+					continue
 				}
-				if Inside(b.Root(), l.sym.Path) {
-					next = append(next, l.sym)
+				l.Depth, l.From = depth, s.ID
+				at[m] = len(found.Hits)
+				found.Hits = append(found.Hits, l)
+				if l.Symbol != nil && Inside(b.Root(), l.Symbol.Path) {
+					next = append(next, *l.Symbol)
 				}
 			}
 		}
@@ -67,24 +63,19 @@ func levels(ctx context.Context, b adapters.Bench, t adapters.Target, ask func(c
 // them. A call outside of all declarations is its file's.
 func CallersByReferences(usage Usage) Question {
 	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
-		return levels(ctx, b, t, func(ctx context.Context, sym graph.Symbol) ([]link, error) {
+		return Levels(ctx, b, t, func(ctx context.Context, sym graph.Symbol) ([]adapters.Hit, error) {
 			list, err := Locate(ctx, b, adapters.Navigate, protocol.MethodTextDocumentReferences, sym,
 				map[string]any{"context": map[string]any{"includeDeclaration": false}})
 			if err != nil {
 				return nil, err
 			}
-			var out []link
+			var out []adapters.Hit
 			for _, p := range list {
 				if p.Path == sym.Path && p.Span.Start == sym.NameSpan.Start || usage(sym, p) != "call" {
 					continue
 				}
 				caller, place := around(ctx, b, p)
-				i := slices.IndexFunc(out, func(l link) bool { return l.place.Path == place.Path && l.place.Span == place.Span })
-				if i < 0 {
-					i = len(out)
-					out = append(out, link{sym: caller, place: place})
-				}
-				out[i].sites = append(out[i].sites, p)
+				out = JoinHits(out, adapters.Hit{Place: place, Symbol: &caller, Ranges: []adapters.Place{p}})
 			}
 			return out, nil
 		})
@@ -113,7 +104,7 @@ func CalleesBySyntax(calls func(content []byte, end int) bool) Question {
 	}
 	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 		l := newLineage(b)
-		return levels(ctx, b, t, func(ctx context.Context, sym graph.Symbol) ([]link, error) {
+		return Levels(ctx, b, t, func(ctx context.Context, sym graph.Symbol) ([]adapters.Hit, error) {
 			content, err := l.content(ctx, sym.Path)
 			if err != nil || content == nil {
 				return nil, err
@@ -126,7 +117,7 @@ func CalleesBySyntax(calls func(content []byte, end int) bool) Question {
 			if within == (graph.Span{}) {
 				within = graph.Span{Start: sym.NameSpan.End, End: sym.Decl.End}
 			}
-			var out []link
+			var out []adapters.Hit
 			for _, id := range tree.Idents {
 				if id.Span.Start < within.Start || id.Span.End > within.End || !calls(content, id.Span.End) || declaredAt(tree, id.Span) {
 					continue
@@ -148,12 +139,7 @@ func CalleesBySyntax(calls func(content []byte, end int) bool) Question {
 						continue // what it holds nobody knows
 					}
 					p.Span = callee.NameSpan
-					i := slices.IndexFunc(out, func(l link) bool { return l.place.Path == p.Path && l.place.Span == p.Span })
-					if i < 0 {
-						i = len(out)
-						out = append(out, link{sym: callee, place: p})
-					}
-					out[i].sites = append(out[i].sites, site)
+					out = JoinHits(out, adapters.Hit{Place: p, Symbol: &callee, Ranges: []adapters.Place{site}})
 				}
 			}
 			return out, nil
@@ -184,48 +170,19 @@ func called(content []byte, end int) bool {
 	return bytes.HasPrefix(rest, []byte("(")) || bytes.HasPrefix(rest, []byte("?.(")) || bytes.HasPrefix(rest, []byte("!("))
 }
 
-// CallersThrough adds to the callers of a member those of the members that it
-// overrides or implements: a call of these may end in it.
-func CallersThrough(callers Question, opts FamilyOptions) Question {
-	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
-		found, err := callers(ctx, b, t)
-		if err != nil || t.Symbol.Local || t.Symbol.Container == "" {
-			return found, err
+// JoinHits adds hits to others; of one at the same place the calls are joined.
+func JoinHits(hits []adapters.Hit, more ...adapters.Hit) []adapters.Hit {
+	for _, h := range more {
+		i := slices.IndexFunc(hits, func(have adapters.Hit) bool {
+			return have.Place.Path == h.Place.Path && have.Place.Span == h.Place.Span
+		})
+		if i < 0 {
+			hits = append(hits, h)
+			continue
 		}
-		above, err := Overridden(ctx, b, t.Symbol, opts)
-		if err != nil {
-			return found, err
-		}
-		for _, m := range above {
-			if !Inside(b.Root(), m.Path) {
-				continue
-			}
-			more, err := callers(ctx, b, adapters.Target{Symbol: m, Depth: t.Depth, Transitive: t.Transitive})
-			if err != nil {
-				return found, err
-			}
-			for _, h := range more.Hits {
-				if h.Depth <= 1 {
-					h.From = t.Symbol.ID
-				}
-				i := slices.IndexFunc(found.Hits, func(have adapters.Hit) bool {
-					return have.Place.Path == h.Place.Path && have.Place.Span == h.Place.Span
-				})
-				if i < 0 {
-					found.Hits = append(found.Hits, h)
-					continue
-				}
-				for _, r := range h.Ranges {
-					if !slices.ContainsFunc(found.Hits[i].Ranges, func(have adapters.Place) bool { return have.Path == r.Path && have.Span == r.Span }) {
-						found.Hits[i].Ranges = append(found.Hits[i].Ranges, r)
-					}
-				}
-			}
-			found.Warnings = append(found.Warnings, more.Warnings...)
-		}
-		sortHits(b.Root(), found.Hits)
-		return found, nil
+		hits[i].Ranges = distinct(hits[i].Ranges, h.Ranges)
 	}
+	return hits
 }
 
 // Overridden returns the members that a member overrides or implements,

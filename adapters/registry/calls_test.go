@@ -87,35 +87,40 @@ func TestCalleesBySyntax(t *testing.T) {
 	}
 }
 
-// TestCallersThroughWhatIsOverridden: a call of the interface's member may end
-// in the one that implements it.
-func TestCallersThroughWhatIsOverridden(t *testing.T) {
+// TestOverridden: a call of the interface's member may end in the one that
+// implements it, here by way of a class between them.
+func TestOverridden(t *testing.T) {
 	b := open(t, "typescript", `
 -- a.ts --
-export interface Store { save(): void }
-export class Disk implements Store { save() {} }
-export function direct() { disk.save(); }
-export function indirect() { store.save(); disk.save(); }
-`, "store Store", "disk Disk")
-	ask := recipe.CallersByReferences(isCall)
-	target := adapters.Target{Symbol: b.find("Disk.save"), Depth: 1}
-	found, err := ask(t.Context(), b, target)
+export interface Store { save(): void; other(): void }
+export abstract class Base implements Store { abstract save(): void; other() {} }
+export class Disk extends Base { save() {} }
+`)
+	above, err := recipe.Overridden(t.Context(), b, b.find("Disk.save"), recipe.FamilyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"1 direct at 3 from save()", "1 indirect at 4 from save()"}, called(found)); diff != "" {
+	var got []string
+	for _, s := range above {
+		got = append(got, s.Qualified)
+	}
+	if diff := cmp.Diff([]string{"a.Base.save", "a.Store.save"}, got); diff != "" {
 		t.Error(diff)
 	}
-	found, err = recipe.CallersThrough(ask, recipe.FamilyOptions{})(t.Context(), b, target)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// TestJoinHits: a call that may go to several members is one call.
+func TestJoinHits(t *testing.T) {
+	at := func(path string, start int) adapters.Place {
+		return adapters.Place{Path: path, Span: graph.Span{Start: start, End: start + 1}}
 	}
-	if diff := cmp.Diff([]string{"1 direct at 3 from save()", "1 indirect at 4 4 from save()"}, called(found)); diff != "" {
+	hits := recipe.JoinHits(nil, adapters.Hit{Place: at("/a", 1), Ranges: []adapters.Place{at("/a", 5)}})
+	hits = recipe.JoinHits(hits, adapters.Hit{Place: at("/a", 1), Ranges: []adapters.Place{at("/a", 5), at("/a", 7)}}, adapters.Hit{Place: at("/b", 1)})
+	var got []string
+	for _, h := range hits {
+		got = append(got, fmt.Sprint(h.Place.Path, len(h.Ranges)))
+	}
+	if diff := cmp.Diff([]string{"/a2", "/b0"}, got); diff != "" {
 		t.Error(diff)
-	}
-	for _, h := range found.Hits {
-		if h.From != target.Symbol.ID {
-			t.Errorf("%s is said to call %s", h.Symbol.Name, h.From)
-		}
 	}
 }
