@@ -10,11 +10,12 @@ import (
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
+	"github.com/auralsp/aura/lspclient/text"
 )
 
 const (
 	maxLookalikes = 8                // members that are tried
-	maxTried      = 4                // files that are looked at besides those that change
+	maxTried      = 6                // files that are looked at besides those that change
 	lookBytes     = 256 << 10        // of such a file: larger ones take the server seconds
 	lookTime      = 20 * time.Second // for all of it
 )
@@ -39,11 +40,12 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 	}
 	slices.SortStableFunc(candidates, func(a, b graph.Symbol) int { return distance(a, wrong) - distance(b, wrong) })
 	edits, members, left := r.Edits, r.Members, wrong
-	for _, c := range candidates[:min(len(candidates), maxLookalikes)] {
-		if edits.Covers(c.Path, c.NameSpan) {
+	var tried []*recipe.Edits // of candidates that did not help, with all that each is renamed with
+	for _, c := range candidates {
+		if edits.Covers(c.Path, c.NameSpan) || slices.ContainsFunc(tried, func(e *recipe.Edits) bool { return e.Covers(c.Path, c.NameSpan) }) {
 			continue
 		}
-		if time.Now().After(until) {
+		if len(tried) >= maxLookalikes || time.Now().After(until) {
 			break
 		}
 		next, err := recipe.NewEdits(edits.Set(), r.Read(ctx))
@@ -68,6 +70,7 @@ func (r *renamer) lookalikes(ctx context.Context) error {
 			return err
 		}
 		if len(now) >= len(left) {
+			tried = append(tried, next)
 			continue
 		}
 		edits, members, left = next, append(slices.Clone(members), c), now
@@ -103,6 +106,22 @@ func (r *renamer) sameName(ctx context.Context) (out []graph.Symbol, files []str
 		return nil, nil, err
 	}
 	near(r.Symbol.Path, holders)
+	owner := last(r.Symbol.Container)
+	uses := map[string]bool{} // files that say the name of the member's type: those use it
+	for _, path := range holders {
+		if src, err := r.source(ctx, path); err == nil && owner != "" {
+			uses[path] = text.NextWord(src.Content, owner, 0) >= 0
+		}
+	}
+	slices.SortStableFunc(holders, func(a, b string) int {
+		if uses[a] == uses[b] {
+			return 0
+		}
+		if uses[a] {
+			return -1
+		}
+		return 1
+	})
 	for _, path := range holders {
 		if !source(path) || isDeclaration(path) || installed(path) || !within(r.Bench.Project(), path) {
 			continue

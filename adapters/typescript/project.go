@@ -74,7 +74,7 @@ func (*Adapter) Projects(ctx context.Context, s adapters.Snapshot, dir string) (
 		slices.Sort(list)
 		top := list[0]
 		for _, d := range list {
-			for !recipe.Within(top, d) {
+			for !recipe.Inside(top, d) {
 				top = filepath.Dir(top)
 			}
 		}

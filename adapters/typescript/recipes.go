@@ -112,9 +112,9 @@ func source(path string) bool { return slices.Contains(extensions, filepath.Ext(
 
 func within(p adapters.Project, path string) bool {
 	if len(p.Members) == 0 {
-		return recipe.Within(p.Root, path)
+		return recipe.Inside(p.Root, path)
 	}
-	return slices.ContainsFunc(p.Members, func(m string) bool { return recipe.Within(m, path) })
+	return slices.ContainsFunc(p.Members, func(m string) bool { return recipe.Inside(m, path) })
 }
 
 // known turns what the server declines to answer into a refusal that says what to do.

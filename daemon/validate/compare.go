@@ -101,8 +101,11 @@ type mark struct{ path, code, message, line string }
 // place matches places that a message names; their numbers move like all others.
 var place = regexp.MustCompile(`(\.\w+):\d+(:\d+)?`)
 
+// markOf takes the first line of a message: what follows explains it, and
+// compilers that check in another order explain otherwise.
 func markOf(p problem) mark {
-	return mark{p.Path, p.Code, place.ReplaceAllString(p.Message, "$1"), p.line}
+	said, _, _ := strings.Cut(p.Message, "\n")
+	return mark{p.Path, p.Code, place.ReplaceAllString(said, "$1"), p.line}
 }
 
 // renamed is the mark that an error from before the change has after it.

@@ -248,9 +248,10 @@ func (c *check) place(path string, f *text.File, start, end int) api.Location {
 }
 
 // key tells errors apart without their lines, which move, and without the old
-// or the new name, which a message may say; one may be part of the other.
+// or the new name, which a message may say; one may be part of the other. What
+// follows the first line explains, and in another order of checking otherwise.
 func (c *check) key(path string, d *protocol.Diagnostic) string {
-	msg := diagnosticMessage(d)
+	msg, _, _ := strings.Cut(diagnosticMessage(d), "\n")
 	if old, name := c.rename.OldName, c.rename.NewName; old != "" {
 		for _, word := range []string{old, name} {
 			for at := text.NextWord([]byte(msg), word, 0); at >= 0; at = text.NextWord([]byte(msg), word, at) {
