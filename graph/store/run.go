@@ -16,6 +16,10 @@ import (
 // batchBytes is how much is written in one transaction, about.
 const batchBytes = 8 << 20
 
+// closeTime bounds how long Close writes what is pending; a stop must not wait
+// for a first index of a large workspace. What is left is read anew next time.
+const closeTime = 2 * time.Second
+
 // run opens and reads the file, and then writes what it is given.
 func (s *Store) run(ctx context.Context) {
 	defer close(s.done)
@@ -31,10 +35,6 @@ func (s *Store) run(ctx context.Context) {
 		select {
 		case <-s.wake:
 		case <-ctx.Done():
-			s.work(&db)
-			s.shut(db)
-			s.refuse()
-			return
 		}
 		s.mu.Lock()
 		hurry := s.bytes > batchBytes || s.reset
@@ -44,16 +44,20 @@ func (s *Store) run(ctx context.Context) {
 			select {
 			case <-timer.C:
 			case <-ctx.Done():
-				s.signal() // once more, for the last time
-				continue
 			}
 		}
-		s.work(&db)
+		if ctx.Err() != nil {
+			s.work(&db, time.Now().Add(closeTime))
+			s.shut(db)
+			s.refuse()
+			return
+		}
+		s.work(&db, time.Time{})
 	}
 }
 
-// work writes everything that is pending.
-func (s *Store) work(db **file) {
+// work writes everything that is pending, until a time if that is set.
+func (s *Store) work(db **file, until time.Time) {
 	s.mu.Lock()
 	reset := s.reset
 	s.reset = false
@@ -67,7 +71,7 @@ func (s *Store) work(db **file) {
 	}
 	for {
 		batch := s.take()
-		if len(batch) == 0 {
+		if len(batch) == 0 || !until.IsZero() && time.Now().After(until) {
 			return
 		}
 		if *db == nil {
