@@ -93,7 +93,7 @@ func unit(root, marker string, files []string) adapters.Project {
 	if root == "" {
 		root = dirs[0]
 		for _, d := range dirs {
-			for !recipe.Within(root, d) {
+			for !recipe.Inside(root, d) {
 				root = filepath.Dir(root)
 			}
 		}

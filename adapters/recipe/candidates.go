@@ -87,7 +87,7 @@ func holders(ctx context.Context, b adapters.Bench, sym graph.Symbol, words []st
 // ofProject reports whether a file lies in a folder of the bench's project.
 func ofProject(b adapters.Bench, path string) bool {
 	p := b.Project()
-	return Within(p.Root, path) || slices.ContainsFunc(p.Members, func(m string) bool { return Within(m, path) })
+	return Inside(p.Root, path) || slices.ContainsFunc(p.Members, func(m string) bool { return Inside(m, path) })
 }
 
 // nearest orders files by the number of folders between them and a path.
@@ -105,29 +105,4 @@ func nearest(to string, paths []string) {
 		return len(from) + len(dir) - 2*same
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(steps(a), steps(b)), cmp.Compare(a, b)) })
-}
-
-// Whole makes a question whole for a server that answers from what it has
-// seen: the files that hold the target's name are opened before it is asked. A
-// constructor is called by the name of its type.
-func Whole(role adapters.Role, limit int, run Question) Question {
-	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
-		srv, err := b.Server(ctx, role)
-		if err != nil {
-			return adapters.Found{}, err
-		}
-		words := []string{t.Symbol.Name}
-		if t.Symbol.Kind == graph.KindConstruct {
-			words = append(words, lastName(t.Symbol.Container))
-		}
-		if _, err := Candidates(ctx, b, srv, t.Symbol, limit, words...); err != nil {
-			return adapters.Found{}, err
-		}
-		return run(ctx, b, t)
-	}
-}
-
-// lastName returns what stands behind the last separator of a qualified name.
-func lastName(qualified string) string {
-	return qualified[strings.LastIndexAny(qualified, ".:/")+1:]
 }

@@ -2,13 +2,10 @@ package recipe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"go.lsp.dev/protocol"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/graph"
@@ -20,9 +17,6 @@ type FamilyOptions struct {
 	// one of the same name of its base; nil joins those whose kinds agree and
 	// that are not private.
 	Joins func(upper, lower graph.Symbol) bool
-	// Implementations asks the server for implementations of each member as well,
-	// for servers that know relations that nobody wrote.
-	Implementations bool
 	// More returns further declarations that must keep one name with a member; nil when there are none.
 	More func(ctx context.Context, b adapters.Bench, member graph.Symbol) ([]graph.Symbol, error)
 }
@@ -67,11 +61,6 @@ type familyOf struct {
 
 // follow adds the relatives of one member.
 func (f *familyOf) follow(ctx context.Context, m graph.Symbol) error {
-	if f.opts.Implementations {
-		if err := f.implementations(ctx, m); err != nil {
-			return err
-		}
-	}
 	if f.opts.More != nil {
 		more, err := f.opts.More(ctx, f.b, m)
 		if err != nil {
@@ -177,21 +166,6 @@ func (f *familyOf) add(at adapters.Place, sym, of graph.Symbol) {
 		return
 	}
 	f.out.Members = append(f.out.Members, sym)
-}
-
-// implementations adds what the server says implements a member.
-func (f *familyOf) implementations(ctx context.Context, m graph.Symbol) error {
-	list, err := Locate(ctx, f.b, adapters.Navigate, protocol.MethodTextDocumentImplementation, m, nil)
-	var declined adapters.ServerRefusal
-	if err != nil && !errors.As(err, &declined) {
-		return err
-	}
-	for _, p := range list {
-		if s, ok := SymbolAt(ctx, f.b, p); ok && s.Name == m.Name && overrides(m, s) {
-			f.add(p, s, m)
-		}
-	}
-	return nil
 }
 
 // unresolved returns the bases of the types around the family that the server

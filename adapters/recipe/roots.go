@@ -47,7 +47,7 @@ func Markers(ctx context.Context, s adapters.Snapshot, dir string, patterns ...s
 
 // Top returns the workspace's folder when the snapshot tells and holds dir, else dir.
 func Top(s adapters.Snapshot, dir string) string {
-	if r, ok := s.(interface{ Root() string }); ok && Within(r.Root(), dir) {
+	if r, ok := s.(interface{ Root() string }); ok && Inside(r.Root(), dir) {
 		return r.Root()
 	}
 	return dir
@@ -70,20 +70,15 @@ func ReadOptional(ctx context.Context, s adapters.Snapshot, path string) ([]byte
 	return nil, nil // unreadable: server and build will say so
 }
 
-// Within reports whether path is dir or lies below it.
-func Within(dir, path string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
-}
-
 // Order puts the innermost project that holds dir first, then those below dir,
 // nearest first, and drops the others and those below a folder of one of the names.
 func Order(projects []adapters.Project, dir string, skip ...string) []adapters.Project {
 	var holding, below []adapters.Project
 	for _, p := range projects {
 		switch {
-		case Within(p.Root, dir):
+		case Inside(p.Root, dir):
 			holding = append(holding, p)
-		case Within(dir, p.Root) && !through(dir, p.Root, skip):
+		case Inside(dir, p.Root) && !through(dir, p.Root, skip):
 			below = append(below, p)
 		}
 	}
@@ -114,7 +109,7 @@ func Loose(ctx context.Context, s adapters.Snapshot, dir, language string, exten
 		if err != nil {
 			return p, false, err
 		}
-		if slices.ContainsFunc(files, func(f string) bool { return Within(dir, f) }) {
+		if slices.ContainsFunc(files, func(f string) bool { return Inside(dir, f) }) {
 			return adapters.Project{Language: language, Root: Top(s, dir)}, true, nil
 		}
 	}

@@ -1,7 +1,6 @@
 package registry_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -311,20 +310,5 @@ def h(): Storey()
 	}
 	if diff := cmp.Diff([]string{"4 files hold the word Store, and fake was shown the 2 nearest only"}, b.incomplete); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestWholeShowsTheFilesBeforeItAsks(t *testing.T) {
-	b := open(t, "python", pythonShop)
-	ran := false
-	whole := recipe.Whole(adapters.Navigate, 100, func(_ context.Context, _ adapters.Bench, t adapters.Target) (adapters.Found, error) {
-		ran = true
-		return adapters.Found{}, nil
-	})
-	if _, err := whole(t.Context(), b, adapters.Target{Symbol: b.find("base.Audited")}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"/w/base.py", "/w/both.py"}, b.opened); diff != "" || !ran {
-		t.Errorf("asked: %v; %s", ran, diff)
 	}
 }

@@ -224,7 +224,7 @@ func (m *message) problem(dir string) (adapters.Problem, bool) {
 func (s span) written(dir string) span {
 	const enough = 32
 	for range enough {
-		if s.Expansion == nil || !strings.HasPrefix(s.File, "<") && recipe.Within(dir, absolute(dir, s.File)) {
+		if s.Expansion == nil || !strings.HasPrefix(s.File, "<") && recipe.Inside(dir, absolute(dir, s.File)) {
 			break
 		}
 		s = s.Expansion.Span

@@ -110,7 +110,7 @@ func holders(ctx context.Context, b adapters.Bench, word string) ([]string, erro
 	}
 	p := b.Project()
 	return slices.DeleteFunc(slices.Clone(all), func(path string) bool {
-		return filepath.Ext(path) != ".rs" || !recipe.Within(p.Root, path) && !slices.ContainsFunc(p.Members, func(m string) bool { return recipe.Within(m, path) })
+		return filepath.Ext(path) != ".rs" || !recipe.Inside(p.Root, path) && !slices.ContainsFunc(p.Members, func(m string) bool { return recipe.Inside(m, path) })
 	}), nil
 }
 

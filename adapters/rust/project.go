@@ -103,7 +103,7 @@ func reach(files map[string]*manifest, top string) []string {
 		}
 		in[dir] = true
 		for _, dep := range m.paths(dir) {
-			if recipe.Within(top, dep) && !excluded(ws.Exclude, top, dep) {
+			if recipe.Inside(top, dep) && !excluded(ws.Exclude, top, dep) {
 				add(dep)
 			}
 		}
@@ -170,5 +170,5 @@ func listed(patterns []string, top, dir string) bool {
 
 // excluded reports whether a folder is or lies below one that the workspace excludes.
 func excluded(list []string, top, dir string) bool {
-	return slices.ContainsFunc(list, func(e string) bool { return recipe.Within(filepath.Join(top, filepath.FromSlash(e)), dir) })
+	return slices.ContainsFunc(list, func(e string) bool { return recipe.Inside(filepath.Join(top, filepath.FromSlash(e)), dir) })
 }
