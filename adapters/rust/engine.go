@@ -152,7 +152,8 @@ func settings(site adapters.Site) map[string]any {
 		"cachePriming": map[string]any{"enable": true}, // a wait that shows its progress, instead of a first answer that takes as long
 		"cargo": map[string]any{
 			"targetDir":    targetDir(site),
-			"features":     "all", // code behind a feature that is off is renamed with the rest
+			"features":     "all",                        // code behind a feature that is off is renamed with the rest
+			"cfgs":         []string{"debug_assertions"}, // by default it looks at the code for miri, and not at that for everybody else
 			"buildScripts": map[string]any{"enable": site.Trusted},
 		},
 		"procMacro":     map[string]any{"enable": site.Trusted},

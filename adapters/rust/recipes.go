@@ -106,7 +106,7 @@ func declined(b adapters.Bench, sym graph.Symbol, server adapters.ServerRefusal)
 	switch {
 	case code == internalError && strings.Contains(message, "file not found"):
 		return recipe.Refuse(adapters.Unsupported, "rust-analyzer has not loaded %s: no crate of %s reaches it by a mod declaration, or it is outside the workspace's crates",
-			sym.Path, b.Project().Root)
+			recipe.Relative(b, sym.Path), recipe.Relative(b, b.Project().Root))
 	case code == invalidParams:
 		return recipe.Refuse(adapters.Unsupported, "rust-analyzer declines: %s", message)
 	}
