@@ -276,7 +276,7 @@ func (c *clash) captured(ctx context.Context, path string) error {
 		if !p.bare(at.Start) || string(p.content[at.Start:at.End]) != c.Symbol.Name || declaredAt(p.tree, at) {
 			continue
 		}
-		if _, inText := p.tree.TokenAt(at.Start); inText || InImport(p.tree, at.Start) || p.key(syntax.Ident{Name: c.Symbol.Name, Span: at}) {
+		if _, inText := p.tree.TokenAt(at.Start); inText || InImport(p.tree, at.Start) || c.rules.key(p, syntax.Ident{Name: c.Symbol.Name, Span: at}) {
 			continue
 		}
 		if b, ok := nearestBinding(at.Start, others, ours); ok && !b.own && !b.tied {
@@ -284,7 +284,7 @@ func (c *clash) captured(ctx context.Context, path string) error {
 		}
 	}
 	for _, id := range p.tree.Named(c.NewName) {
-		if !p.bare(id.Span.Start) || declaredAt(p.tree, id.Span) || InImport(p.tree, id.Span.Start) || p.key(id) {
+		if !p.bare(id.Span.Start) || declaredAt(p.tree, id.Span) || InImport(p.tree, id.Span.Start) || c.rules.key(p, id) {
 			continue
 		}
 		if b, ok := nearestBinding(id.Span.Start, others, ours); ok && b.own {

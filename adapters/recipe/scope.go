@@ -237,15 +237,16 @@ func (p *page) bare(at int) bool {
 }
 
 // key reports whether an identifier labels something and refers to nothing:
-// the key of an object, the name of an argument, an attribute.
-func (p *page) key(id syntax.Ident) bool {
+// the key of an object, the name of an argument, an attribute. Where blocks
+// have no braces, a colon ends a head and labels nothing.
+func (r *Rules) key(p *page, id syntax.Ident) bool {
 	after := p.code(id.Span.End)
 	rest := p.content[min(after, len(p.content)):]
 	before := bytes.TrimRight(p.content[:id.Span.Start], " \t\r\n")
 	switch {
-	case bytes.HasPrefix(rest, []byte(":")) && !bytes.HasPrefix(rest, []byte("::")) && !bytes.HasPrefix(rest, []byte(":=")):
+	case r.Blocks && bytes.HasPrefix(rest, []byte(":")) && !bytes.HasPrefix(rest, []byte("::")) && !bytes.HasPrefix(rest, []byte(":=")):
 		return !bytes.HasSuffix(before, []byte("?")) && !bytes.HasSuffix(before, []byte("case"))
-	case bytes.HasPrefix(rest, []byte("={")), bytes.HasPrefix(rest, []byte("=\"")):
+	case r.Blocks && (bytes.HasPrefix(rest, []byte("={")) || bytes.HasPrefix(rest, []byte("=\""))):
 		return true
 	case bytes.HasPrefix(rest, []byte("=")) && !bytes.HasPrefix(rest, []byte("==")) && !bytes.HasPrefix(rest, []byte("=>")):
 		paren, ok := p.innermost(id.Span.Start, '(')

@@ -82,6 +82,11 @@ def other(rate):
 def caller():
     local = 1
     return total(local)
+
+def heads(flag):
+    if debug:
+        return {origin: flag}
+    return flag[start:stop], dict(label="x")
 -- use.py --
 from shop import total
 def apply(sums):
@@ -114,6 +119,10 @@ def apply(sums):
 		{"other.rate", "tax", ""},
 		{"caller.local", "total", "total is used here for something else"},
 		{"caller.local", "fresh", ""},
+		{"heads.flag", "debug", "debug is used here"},
+		{"heads.flag", "origin", "origin is used here"},
+		{"heads.flag", "start", "start is used here"},
+		{"heads.flag", "label", ""},
 	} {
 		clashes(t, b, pythonRules, b.find(c.sym), c.name, c.where)
 	}
