@@ -26,12 +26,7 @@ func (r *renamer) dynamic(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var owners []graph.Symbol
-	for _, m := range r.Members {
-		if c := r.ownerOf(ctx, m); c.Name != "" {
-			owners = append(owners, c)
-		}
-	}
+	owners := r.owners(ctx)
 	var kept []string
 	for _, src := range pages {
 		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {

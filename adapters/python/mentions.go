@@ -137,7 +137,7 @@ func (r *renamer) leftovers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	inComments, inStrings := 0, 0
+	inComments, inStrings, limit := 0, 0, 5*maxAsked
 	var where, unknown, generated []string
 	for _, src := range pages {
 		edited := len(r.Edits.Of(src.Path)) > 0
@@ -162,7 +162,7 @@ func (r *renamer) leftovers(ctx context.Context) error {
 		if inComments+inStrings > before {
 			where = append(where, recipe.Relative(r.Bench, src.Path))
 		}
-		more, err := r.untyped(ctx, src, maxAsked-len(unknown))
+		more, err := r.untyped(ctx, src, &limit)
 		if err != nil {
 			return err
 		}
@@ -173,6 +173,9 @@ func (r *renamer) leftovers(ctx context.Context) error {
 	}
 	if len(unknown) > 0 {
 		r.Warn("%q keeps its name where pyright cannot tell what it belongs to: %s", r.Symbol.Name, recipe.Listed(unknown, 5))
+	}
+	if limit < 0 {
+		r.Warn("%q stands in more than %d places that pyright does not rename; only these were looked at", r.Symbol.Name, 5*maxAsked)
 	}
 	if len(generated) > 0 {
 		r.Warn("generated files change as well, and their generator would write the old name again: %s", recipe.Listed(generated, 5))
@@ -189,7 +192,7 @@ func (s *source) whole(m recipe.Mention) bool {
 
 // untyped returns the places of a file that have the name and of which pyright
 // knows nothing: attributes of values without a type, code that does not parse.
-func (r *renamer) untyped(ctx context.Context, src *source, limit int) ([]string, error) {
+func (r *renamer) untyped(ctx context.Context, src *source, limit *int) ([]string, error) {
 	if r.Symbol.Local || len(r.pytest) > 0 {
 		return nil, nil
 	}
@@ -199,14 +202,25 @@ func (r *renamer) untyped(ctx context.Context, src *source, limit int) ([]string
 			slices.ContainsFunc(src.Tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == id.Span }) {
 			continue
 		}
-		if limit--; limit < 0 {
+		if *limit--; *limit < 0 {
 			break
 		}
 		places, err := recipe.Locate(ctx, r.Bench, lookup, "textDocument/definition", graph.Symbol{Path: src.Path, NameSpan: id.Span}, nil)
 		if err != nil {
 			return nil, err
 		}
-		if len(places) == 0 {
+		if len(places) > 0 {
+			continue
+		}
+		meant := false
+		if isMember(r.Symbol) {
+			if meant, err = r.injected(ctx, src, id.Span); err != nil {
+				return nil, err
+			}
+		}
+		if meant {
+			r.Edits.Add(src.Path, id.Span, r.In.NewName)
+		} else {
 			out = append(out, r.where(src, id.Span.Start))
 		}
 	}

@@ -24,7 +24,8 @@ type renamer struct {
 	recipe.Plan // Holders are the files that pyright was shown
 	a           *Adapter
 	srv         adapters.Server
-	pytest      []string // calls by which pytest is given the name in a string
+	pytest      []string          // calls by which pytest is given the name in a string
+	made        map[graph.ID]bool // fixtures, and whether they make a value of the family's classes
 }
 
 // source is a file that may mention the symbol; Tree is nil when it is not Python.
