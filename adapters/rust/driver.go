@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,6 +20,9 @@ const (
 	sureWait = 5 * time.Second
 	mayWait  = 300 * time.Millisecond
 )
+
+// killed is how the server says that the process that runs procedural macros was killed.
+var killed = regexp.MustCompile(`proc-macro server .*SIGKILL`)
 
 // driver holds what is particular to one running rust-analyzer.
 type driver struct {
@@ -92,6 +96,10 @@ func (d *driver) readiness() adapters.Readiness {
 		r.State, r.Waiting = adapters.Broken, d.trouble("it cannot load the project")
 	case !d.fetched:
 		r.Waiting = "starting"
+	case killed.MatchString(d.status.Message):
+		// It goes on without, and knows nothing more of what macros write. One that
+		// ended by itself might do so each time.
+		r.State, r.Waiting = adapters.Lost, "the process that expands macros was killed"
 	case d.status.Health != "ok":
 		r.State, r.Waiting = adapters.Broken, d.trouble("it did not load all of the project")
 	case d.unseen != "":

@@ -24,7 +24,7 @@ type step struct {
 func replay(t *testing.T, d *driver, steps []step) {
 	t.Helper()
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	states := map[adapters.State]string{adapters.Loading: "loading", adapters.Ready: "ready", adapters.Broken: "broken"}
+	states := map[adapters.State]string{adapters.Loading: "loading", adapters.Ready: "ready", adapters.Broken: "broken", adapters.Lost: "lost"}
 	for i, s := range steps {
 		what, rest, _ := strings.Cut(s.event, " ")
 		e := adapters.Event{Time: begin.Add(time.Duration(s.at) * time.Millisecond), Kind: adapters.Notification, Method: "$/progress"}
@@ -125,6 +125,12 @@ func TestDriver_Readiness(t *testing.T) {
 			{3003, "status ok true", "loading looking at what changed"}, // of what was before
 			{3004, "status ok false", "loading loading"},
 			{3400, "status ok true", "ready"},
+		},
+		"the process that expands macros was killed": {
+			{3000, "status warning true proc-macro server for workspace `/w/Cargo.toml` exited: proc-macro server exited with signal: 9 (SIGKILL)", "lost the process that expands macros was killed"},
+		},
+		"the process that expands macros ended": {
+			{3000, "status warning true proc-macro server for workspace `/w/Cargo.toml` exited: exit status: 1", "broken proc-macro server for workspace `/w/Cargo.toml` exited: exit status: 1"},
 		},
 		"a warning": {
 			{3000, "status warning true Proc-macros and/or build scripts have changed and need to be rebuilt.", "broken Proc-macros and/or build scripts have changed and need to be rebuilt."},
