@@ -22,7 +22,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 	return adapters.Recipes{
 		Definition:      find(adapters.ByServer, program, recipe.Definition),
 		TypeDefinition:  find(adapters.ByServer, program, recipe.TypeDefinition),
-		References:      find(adapters.ByServer, program+", with a file of each project that holds the name open", shown(recipe.References(usage))),
+		References:      find(adapters.ByServer, program+", with a file of each project that holds the name open", shown(references)),
 		Implementations: find(adapters.ByServer, program+", joined with Aura's reading of heritage clauses", shown(implementations)),
 		Derived:         find(adapters.ByAura, "heritage clauses by syntax, each confirmed by the server", shown(onType(recipe.DerivedBySyntax))),
 		Supertypes:      find(adapters.ByAura, "heritage clauses by syntax, resolved by the server", onType(recipe.SupertypesBySyntax)),
@@ -214,6 +214,61 @@ func unnamed(of graph.Symbol, p adapters.Place) graph.Symbol {
 		s.Name, s.Kind = of.Name, of.Kind
 	}
 	return s
+}
+
+// maxRequired bounds the files that are asked for what they take out of a require.
+const maxRequired = 20
+
+// references joins what the server finds from a declaration with what it finds
+// from the names that CommonJS files take out of a require: the way there leads
+// through an object, module.exports, at which it stops.
+func references(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+	ask := recipe.References(usage)
+	found, err := ask(ctx, b, t)
+	if err != nil || !isJavaScript(t.Symbol.Path) || t.Symbol.Local || t.Symbol.Container != "" && isMember(t.Symbol.Kind) {
+		return found, err
+	}
+	holders, err := b.Snapshot().Grep(ctx, t.Symbol.Name)
+	if err != nil {
+		return found, err
+	}
+	at := func(list []adapters.Hit, path string, span graph.Span) bool {
+		return slices.ContainsFunc(list, func(h adapters.Hit) bool { return h.Place.Path == path && h.Place.Span == span })
+	}
+	asked := 0
+	for _, path := range holders {
+		if !isJavaScript(path) || path == t.Symbol.Path || installed(path) || !within(b.Project(), path) {
+			continue
+		}
+		tree, err := b.Tree(ctx, path)
+		if err != nil {
+			return found, err
+		}
+		for _, id := range tree.Named(t.Symbol.Name) {
+			local, ok := tree.Declared(id.Span.Start)
+			if !ok || !local.Local || !strings.Contains(local.Signature, "require(") || at(found.Hits, path, id.Span) {
+				continue
+			}
+			if asked++; asked > maxRequired {
+				b.Incomplete(fmt.Sprintf("more than %d files take %s out of a require; not all were asked", maxRequired, t.Symbol.Name))
+				return found, nil
+			}
+			more, err := ask(ctx, b, adapters.Target{Symbol: local})
+			if err != nil {
+				return found, err
+			}
+			if !at(more.Hits, t.Symbol.Path, t.Symbol.NameSpan) {
+				continue // another one of that name
+			}
+			for _, h := range more.Hits {
+				if !at(found.Hits, h.Place.Path, h.Place.Span) {
+					h.IsDeclaration = false
+					found.Hits = append(found.Hits, h)
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // kindWords writes a kind for people.
