@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,12 +56,15 @@ type query struct {
 	path []string // what stands before it
 }
 
+// raw matches a name with a raw identifier in it: "r#type".
+var raw = regexp.MustCompile(`(^|\.)r#\pL`)
+
 // parse takes a name apart: "Save", "Order.Save", "(*Order).Save",
 // "pkg/path.Type.Method", "crate::module::Type", "Type#method". A # that joins
 // nothing belongs to the name: "Type.#secret".
 func parse(name string) query {
 	clean := strings.NewReplacer("::", ".", "(*", "", "(", "", ")", "", "*", "", " ", "").Replace(name)
-	if i := strings.IndexByte(clean, '#'); i > 0 && clean[i-1] != '.' {
+	if i := strings.IndexByte(clean, '#'); i > 0 && clean[i-1] != '.' && !raw.MatchString(clean) {
 		clean = clean[:i] + "." + clean[i+1:]
 	}
 	clean = strings.Trim(clean, ".")

@@ -16,6 +16,7 @@ var shop = []graph.Symbol{
 	{Qualified: "store.Order.Save", Name: "Save"},
 	{Qualified: "store.Invoice.Save", Name: "Save"},
 	{Qualified: "v2.Order.Save", Alias: "shop.Order.Save", Name: "Save"},
+	{Qualified: "store::Order::r#type", Name: "r#type"},
 }
 
 func TestBestKeepsWhatTheWholeQueryNames(t *testing.T) {
@@ -33,6 +34,9 @@ func TestBestKeepsWhatTheWholeQueryNames(t *testing.T) {
 		{"(*Order).Save", []string{"store.Order.Save", "v2.Order.Save"}},
 		{"shop.Order.Save", []string{"v2.Order.Save"}},
 		{"store::Invoice::Save", []string{"store.Invoice.Save"}},
+		{"Order#Save", []string{"store.Order.Save", "v2.Order.Save"}},
+		{"r#type", []string{"store::Order::r#type"}},
+		{"Order::r#type", []string{"store::Order::r#type"}},
 		{"tore.Order", nil},
 		{"Receipt.Save", nil},
 	} {
