@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/graph/watch"
 )
 
 // repositories are the marks of a version control system, and of a workspace
@@ -22,16 +25,16 @@ var repositories = []string{".git", ".jj", ".hg", ".svn", ".aura.toml"}
 // It looks no higher than the repository. The home folder and the root of the
 // file system hold everything: they are none without a mark, and the answer is "".
 func nearestRoot(markers [][]string, home string) func(context.Context, string) (string, error) {
+	lists := listings{seen: map[string]listing{}}
+	for _, language := range markers {
+		lists.patterns = append(lists.patterns, slices.DeleteFunc(slices.Clone(language), literal)...)
+	}
 	has := func(dir, name string) bool {
-		if !strings.ContainsAny(name, "*?[") {
-			_, err := os.Lstat(filepath.Join(dir, name))
-			return err == nil
+		if !literal(name) {
+			return slices.Contains(lists.matches(dir), name)
 		}
-		files, err := os.ReadDir(dir) // not filepath.Glob: the folder's own name may hold such signs
-		return err == nil && slices.ContainsFunc(files, func(f os.DirEntry) bool {
-			ok, err := path.Match(name, f.Name())
-			return ok && err == nil && !f.IsDir()
-		})
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
 	}
 	return func(_ context.Context, folder string) (string, error) {
 		best, rank := folder, -1 // the rank of the marker at best; -1 when there is none
@@ -60,6 +63,64 @@ func nearestRoot(markers [][]string, home string) func(context.Context, string) 
 		}
 		return best, nil
 	}
+}
+
+// literal reports whether a marker is a name and no pattern.
+func literal(marker string) bool { return !strings.ContainsAny(marker, "*?[") }
+
+// listings remembers which patterns fit the files of a folder: the folders
+// above a project are asked about at each connection, and may hold thousands.
+type listings struct {
+	patterns []string
+
+	mu   sync.Mutex // guards seen
+	seen map[string]listing
+}
+
+// listing is what a folder held when it had a stamp.
+type listing struct {
+	stamp   watch.Stamp
+	matches []string
+}
+
+// maxListings bounds the folders that are remembered.
+const maxListings = 1024
+
+// matches returns the patterns that a file in a folder fits.
+func (l *listings) matches(dir string) []string {
+	now := time.Now()
+	stamp, err := watch.Stat(dir)
+	if err != nil {
+		return nil
+	}
+	l.mu.Lock()
+	have, ok := l.seen[dir]
+	l.mu.Unlock()
+	if ok && have.stamp == stamp {
+		return have.matches
+	}
+	files, err := os.ReadDir(dir) // not filepath.Glob: the folder's own name may hold such signs
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, pattern := range l.patterns {
+		if slices.ContainsFunc(files, func(f os.DirEntry) bool {
+			ok, err := path.Match(pattern, f.Name())
+			return ok && err == nil && !f.IsDir()
+		}) {
+			out = append(out, pattern)
+		}
+	}
+	if !stamp.Racy(now) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.seen) >= maxListings {
+			clear(l.seen)
+		}
+		l.seen[dir] = listing{stamp, out}
+	}
+	return out
 }
 
 func markers(languages []adapters.Adapter) [][]string {

@@ -4,7 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
+
+	"github.com/auralsp/aura/graph/watch"
 )
 
 func TestNearestRoot(t *testing.T) {
@@ -55,5 +59,30 @@ func TestNearestRoot(t *testing.T) {
 		if err != nil || got != filepath.Join(home, tt.want) {
 			t.Errorf("%s: got %s, %v, want %s", tt.folder, got, err, tt.want)
 		}
+	}
+}
+
+func TestListingsAreThoseOfTheFolderAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(dir, past, past); err != nil {
+		t.Fatal(err)
+	}
+	stamp, err := watch.Stat(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := listings{patterns: []string{"*.sln", "*.csproj"}, seen: map[string]listing{dir: {stamp, []string{"remembered"}}}}
+	if got := l.matches(dir); !slices.Equal(got, []string{"remembered"}) {
+		t.Errorf("a folder that is as it was: %q, want what is remembered", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "App.sln"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.matches(dir); !slices.Equal(got, []string{"*.sln"}) {
+		t.Errorf("after a file was made: %q, want *.sln", got)
+	}
+	if _, ok := l.seen[dir]; l.seen[dir].stamp != stamp && ok {
+		t.Error("a folder that was changed just now is remembered: its stamp may not show the next change")
 	}
 }
