@@ -2,7 +2,6 @@ package golang
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // The gopls that Aura installs, and the oldest that answers as this package
@@ -58,16 +58,9 @@ func gopls() adapters.Engine {
 
 // launch resolves gopls, its environment and its settings for one project.
 func launch(_ context.Context, site adapters.Site) (adapters.Launch, error) {
-	argv := append([]string(nil), site.Command...)
-	if len(argv) == 0 {
-		if site.Look == nil {
-			return adapters.Launch{}, errors.New("gopls is not configured")
-		}
-		bin, err := site.Look("gopls")
-		if err != nil {
-			return adapters.Launch{}, err
-		}
-		argv = []string{bin, "serve"}
+	argv, err := recipe.Command(site, "gopls", "serve")
+	if err != nil {
+		return adapters.Launch{}, err
 	}
 	if err := checkVersion(site, argv[0]); err != nil {
 		return adapters.Launch{}, err

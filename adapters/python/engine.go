@@ -3,7 +3,6 @@ package python
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // The pyright that Aura installs, and the oldest that answers as this package
@@ -63,16 +63,9 @@ func pyright() adapters.Engine {
 
 // launch resolves pyright, the interpreter and the settings for one project.
 func launch(_ context.Context, site adapters.Site) (adapters.Launch, error) {
-	argv := append([]string(nil), site.Command...)
-	if len(argv) == 0 {
-		if site.Look == nil {
-			return adapters.Launch{}, errors.New("pyright is not configured")
-		}
-		bin, err := site.Look(pyrightServer)
-		if err != nil {
-			return adapters.Launch{}, err
-		}
-		argv = []string{bin, "--stdio"}
+	argv, err := recipe.Command(site, pyrightServer, "--stdio")
+	if err != nil {
+		return adapters.Launch{}, err
 	}
 	if err := checkNode(site, argv[0]); err != nil {
 		return adapters.Launch{}, err

@@ -2,7 +2,6 @@ package rust
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // The rust-analyzer that this package was measured with, for machines where
@@ -50,16 +50,9 @@ func analyzer() adapters.Engine {
 
 // launch resolves rust-analyzer, its environment and its settings for one project.
 func launch(_ context.Context, site adapters.Site) (adapters.Launch, error) {
-	argv := append([]string(nil), site.Command...)
-	if len(argv) == 0 {
-		if site.Look == nil {
-			return adapters.Launch{}, errors.New("rust-analyzer is not configured")
-		}
-		bin, err := site.Look("rust-analyzer")
-		if err != nil {
-			return adapters.Launch{}, err
-		}
-		argv = []string{bin}
+	argv, err := recipe.Command(site, "rust-analyzer")
+	if err != nil {
+		return adapters.Launch{}, err
 	}
 	if err := runs(site, argv[0]); err != nil {
 		return adapters.Launch{}, err

@@ -2,7 +2,6 @@ package typescript
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/adapters/recipe"
 )
 
 // The programs that Aura installs, and the oldest of each that answers as this
@@ -78,16 +78,9 @@ func deadlines() map[string]time.Duration {
 
 // launch resolves the server, node and the tsserver that it runs.
 func launch(_ context.Context, site adapters.Site) (adapters.Launch, error) {
-	argv := slices.Clone(site.Command)
-	if len(argv) == 0 {
-		if site.Look == nil {
-			return adapters.Launch{}, errors.New(program + " is not configured")
-		}
-		bin, err := site.Look(program)
-		if err != nil {
-			return adapters.Launch{}, err
-		}
-		argv = []string{bin, "--stdio"}
+	argv, err := recipe.Command(site, program, "--stdio")
+	if err != nil {
+		return adapters.Launch{}, err
 	}
 	node, err := find(site.Env["PATH"], "node")
 	if err != nil {
