@@ -195,15 +195,13 @@ func launchOmnisharp(_ context.Context, site adapters.Site) (adapters.Launch, er
 	argv = append(argv, "-lsp", "-s", source)
 	// What the user's files say of the server is for editors; these keep the
 	// answers whole.
-	for _, setting := range []string{
+	argv = append(argv,
 		"MsBuild:LoadProjectsOnDemand=false",
 		"RoslynExtensionsOptions:EnableDecompilationSupport=false",
 		"RenameOptions:RenameInComments=false",
 		"RenameOptions:RenameInStrings=false",
 		"RenameOptions:RenameOverloads=false",
-	} {
-		argv = append(argv, setting)
-	}
+	)
 	env, named := environment(site)
 	return adapters.Launch{Argv: argv, Dir: site.Root, Root: site.Root, Env: env, Named: named}, nil
 }

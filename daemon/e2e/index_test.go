@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +21,7 @@ func indexed(t *testing.T) *world {
 	ws := t.TempDir()
 	write(t, filepath.Join(ws, "go.mod"), "module big\n\ngo 1.24\n")
 	for _, part := range []string{"go", "net"} {
-		if err := copyTree(filepath.Join(runtime.GOROOT(), "src", part), filepath.Join(ws, part)); err != nil {
+		if err := copyTree(filepath.Join(goroot(t), "src", part), filepath.Join(ws, part)); err != nil {
 			t.Fatal(err)
 		}
 	}

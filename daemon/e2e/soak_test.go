@@ -42,7 +42,6 @@ type project struct {
 	dir     string                 // the workspace, with all that its build needs
 	picks   []pick                 // what can be renamed
 	judge   func() map[string]bool // what the language's own tools complain about now, a line each
-	program func() string          // what the built program prints; nil when there is none
 }
 
 // soaker is a language to rename in.

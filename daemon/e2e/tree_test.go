@@ -228,3 +228,13 @@ func lineOf(t testing.TB, dir, file, text string) int {
 	t.Fatalf("%s has no line %q", file, text)
 	return 0
 }
+
+// goroot returns the folder of the Go distribution.
+func goroot(t testing.TB) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
