@@ -39,9 +39,9 @@ type row struct {
 
 // project is a real project to rename in.
 type project struct {
-	dir     string                 // the workspace, with all that its build needs
-	picks   []pick                 // what can be renamed
-	judge   func() map[string]bool // what the language's own tools complain about now, a line each
+	dir   string                 // the workspace, with all that its build needs
+	picks []pick                 // what can be renamed
+	judge func() map[string]bool // what the language's own tools complain about now, a line each
 }
 
 // soaker is a language to rename in.
