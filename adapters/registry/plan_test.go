@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -129,5 +130,33 @@ func TestEventsOfFiles(t *testing.T) {
 	}
 	if got := recipe.Tell(nil); got != nil {
 		t.Errorf("nothing changed, and the server is told %v", got)
+	}
+}
+
+func TestHowAServerIsCalled(t *testing.T) {
+	look := func(name string) (string, error) {
+		if name == "server" {
+			return "/bin/server", nil
+		}
+		return "", errors.New("not found")
+	}
+	for _, c := range []struct {
+		site    adapters.Site
+		program string
+		want    []string
+		err     string
+	}{
+		{adapters.Site{Look: look}, "server", []string{"/bin/server", "--stdio"}, ""},
+		{adapters.Site{Look: look}, "other", nil, "not found"},
+		{adapters.Site{}, "server", nil, "server is not configured"},
+		{adapters.Site{Look: look, Command: []string{"/mine", "-x"}}, "server", []string{"/mine", "-x"}, ""},
+	} {
+		got, err := recipe.Command(c.site, c.program, "--stdio")
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Error(diff)
+		}
+		if (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
+			t.Errorf("%s: %v, want %q", c.program, err, c.err)
+		}
 	}
 }
