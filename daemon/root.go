@@ -22,7 +22,8 @@ var repositories = []string{".git", ".jj", ".hg", ".svn", ".aura.toml"}
 // names none: the nearest folder above it with a language's marker, where an
 // earlier marker of a language (that of a whole, as of all modules of a tree)
 // beats a nearer one of a part; else the nearest repository; else the folder.
-// It looks no higher than the repository. The home folder and the root of the
+// It looks no higher than the repository, and not into a folder above that
+// anybody may write to, such as /tmp: a stranger could put a marker there. The home folder and the root of the
 // file system hold everything: they are none without a mark, and the answer is "".
 func nearestRoot(markers [][]string, home string) func(context.Context, string) (string, error) {
 	lists := listings{seen: map[string]listing{}}
@@ -39,6 +40,9 @@ func nearestRoot(markers [][]string, home string) func(context.Context, string) 
 	return func(_ context.Context, folder string) (string, error) {
 		best, rank := folder, -1 // the rank of the marker at best; -1 when there is none
 		for dir := filepath.Clean(folder); dir != home || dir == folder; dir = filepath.Dir(dir) {
+			if dir != filepath.Clean(folder) && public(dir) {
+				break
+			}
 			for _, language := range markers {
 				for i, name := range language {
 					if (rank < 0 || i < rank) && has(dir, name) {
@@ -63,6 +67,12 @@ func nearestRoot(markers [][]string, home string) func(context.Context, string) 
 		}
 		return best, nil
 	}
+}
+
+// public reports whether every user may make files in a folder.
+func public(dir string) bool {
+	stamp, err := watch.Stat(dir)
+	return err == nil && stamp.Mode.Perm()&0o002 != 0
 }
 
 // literal reports whether a marker is a name and no pattern.

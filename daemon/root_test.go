@@ -62,6 +62,30 @@ func TestNearestRoot(t *testing.T) {
 	}
 }
 
+// TestNearestRootStaysBelowPublicFolders: what a stranger put into a folder that
+// everybody may write to decides nothing.
+func TestNearestRootStaysBelowPublicFolders(t *testing.T) {
+	public := filepath.Join(t.TempDir(), "public")
+	for _, name := range []string{"work", "whole/work", "whole/mine/mod", "mine/mod", "plain/x"} {
+		path := filepath.Join(public, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(public, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	find := nearestRoot([][]string{{"work", "mod"}}, "/nowhere")
+	for folder, want := range map[string]string{"mine": "mine", "whole/mine": "whole", "plain": "plain", ".": "."} {
+		if got, err := find(context.Background(), filepath.Join(public, folder)); err != nil || got != filepath.Join(public, want) {
+			t.Errorf("%s: got %s, %v, want %s", folder, got, err, want)
+		}
+	}
+}
+
 func TestListingsAreThoseOfTheFolderAsItIs(t *testing.T) {
 	dir := t.TempDir()
 	past := time.Now().Add(-time.Hour)
