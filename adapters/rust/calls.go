@@ -3,7 +3,6 @@ package rust
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"go.lsp.dev/protocol"
 
@@ -54,7 +53,7 @@ const maxTraitCalls = 300
 // throughTrait adds the callers that call a method of an impl block by way of
 // its trait: on a dyn value or a type parameter.
 func throughTrait(ctx context.Context, b adapters.Bench, t adapters.Target, found *adapters.Found) error {
-	if !strings.Contains(around(t.Symbol), " as ") {
+	if _, _, ok := implemented(t.Symbol); !ok {
 		return nil
 	}
 	list, err := recipe.Locate(ctx, b, adapters.Navigate, protocol.MethodTextDocumentDeclaration, t.Symbol, nil)

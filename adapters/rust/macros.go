@@ -204,14 +204,36 @@ func kin(a, b graph.Symbol) bool {
 // traitOf returns the last name of the trait that declares a member, or that
 // its impl block implements; empty for other symbols.
 func traitOf(s graph.Symbol) string {
-	if _, trait, ok := strings.Cut(around(s), " as "); ok {
-		return lastName(strings.TrimSuffix(trait, ">"))
+	if _, trait, ok := implemented(s); ok {
+		return lastName(trait)
 	}
 	switch s.Kind {
 	case graph.KindMethod, graph.KindFunction, graph.KindConstant, graph.KindTypeAlias:
 		return lastName(s.Container)
 	}
 	return ""
+}
+
+// implemented returns type and trait of the impl block that declares a member;
+// false for what is not declared in an impl block for a trait.
+func implemented(s graph.Symbol) (kind, trait string, ok bool) {
+	block, ok := strings.CutSuffix(around(s), ">")
+	if !ok {
+		return "", "", false
+	}
+	depth := 1
+	for i := len(block) - 1; i >= 0; i-- {
+		switch {
+		case block[i] == '>' && (i == 0 || block[i-1] != '-'):
+			depth++
+		case block[i] == '<':
+			depth--
+		}
+		if depth == 0 {
+			return strings.Cut(block[i+1:], " as ")
+		}
+	}
+	return "", "", false
 }
 
 // around returns the qualified name of what declares a symbol: of a member of

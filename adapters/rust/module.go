@@ -3,6 +3,7 @@ package rust
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -17,6 +18,9 @@ import (
 // after the symbol, when the rename asks for them.
 func (r *renamer) follow(ctx context.Context, set change.Set) (change.Set, error) {
 	set, err := r.split(ctx, set)
+	if err == nil && r.Symbol.Kind == graph.KindModule && len(r.Moves) > 0 {
+		set, err = r.sharers(ctx, set)
+	}
 	if err != nil || !r.In.File || r.Symbol.Local || r.Symbol.Kind == graph.KindModule {
 		return set, err
 	}
@@ -65,6 +69,42 @@ func (r *renamer) split(ctx context.Context, set change.Set) (change.Set, error)
 		}
 	}
 	return edits, nil
+}
+
+// sharers adds the renames of the other declarations of a module whose file
+// moves: the tests of a crate are crates of their own and often share one.
+func (r *renamer) sharers(ctx context.Context, set change.Set) (change.Set, error) {
+	name, dir := strings.TrimPrefix(r.Symbol.Name, "r#"), ""
+	for _, m := range r.Moves {
+		switch parent := filepath.Dir(m.Path); {
+		case filepath.Base(m.Path) == name+".rs":
+			dir = parent
+		case filepath.Base(m.Path) == "mod.rs" && filepath.Base(parent) == name && dir == "":
+			dir = filepath.Dir(parent)
+		}
+	}
+	same, err := r.Bench.Graph().ByName(ctx, r.Symbol.Name)
+	if err != nil {
+		return set, err
+	}
+	for _, s := range same {
+		if s.Kind != graph.KindModule || s.Body != (graph.Span{}) || spotOf(s) == spotOf(r.Symbol) ||
+			filepath.Dir(s.Path) != dir && strings.TrimSuffix(s.Path, ".rs") != dir {
+			continue
+		}
+		next, err := recipe.Rename(ctx, r.srv, s, r.In.NewName)
+		if err != nil {
+			if unknown(err) {
+				continue // another way to the same file that #[cfg] leaves out here
+			}
+			return set, r.explain(err)
+		}
+		next.Ops = slices.DeleteFunc(next.Ops, func(op change.Op) bool { return op.Kind == change.Rename })
+		if set, err = change.Merge(set, next, r.Read(ctx)); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
 }
 
 // move plans to move a file to where none is.

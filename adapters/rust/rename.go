@@ -143,8 +143,8 @@ func programRoot(path string) bool {
 // outsiders refuses a member by which a type implements a trait that is
 // declared outside the workspace.
 func (r *renamer) outsiders(ctx context.Context) error {
-	kind, trait, ok := strings.Cut(around(r.Symbol), " as ")
-	if !ok || r.Symbol.Local {
+	kind, trait, ok := implemented(r.Symbol)
+	if !ok {
 		return nil
 	}
 	list, err := recipe.Locate(ctx, r.Bench, adapters.Navigate, protocol.MethodTextDocumentDeclaration, r.Symbol, nil)
@@ -154,7 +154,7 @@ func (r *renamer) outsiders(ctx context.Context) error {
 	for _, p := range list {
 		if !recipe.Inside(r.Bench.Root(), p.Path) {
 			return recipe.Refuse(adapters.OutsideWorkspace, "%s implements %s by %s, and that trait is declared outside this workspace; it cannot have another name here",
-				kind[strings.LastIndexByte(kind, '<')+1:], strings.TrimSuffix(trait, ">"), r.Symbol.Name)
+				kind, trait, r.Symbol.Name)
 		}
 	}
 	return nil

@@ -157,16 +157,19 @@ func TestSnake(t *testing.T) {
 
 func TestAround(t *testing.T) {
 	for _, c := range []struct {
-		s                  graph.Symbol
-		around, trait, sep string
+		s                   graph.Symbol
+		around, trait, kind string
 	}{
-		{graph.Symbol{Name: "save", Qualified: "m::<Disk as store::Saver>::save", Container: "m::Disk", Kind: graph.KindMethod}, "m::<Disk as store::Saver>", "Saver", ""},
+		{graph.Symbol{Name: "save", Qualified: "m::<Disk as store::Saver>::save", Container: "m::Disk", Kind: graph.KindMethod}, "m::<Disk as store::Saver>", "Saver", "Disk"},
 		{graph.Symbol{Name: "save", Qualified: "m::Saver::save", Container: "m::Saver", Kind: graph.KindMethod}, "m::Saver", "Saver", ""},
-		{graph.Symbol{Name: "from", Qualified: "<A as From<B>>::from", Container: "A", Kind: graph.KindFunction}, "<A as From<B>>", "From", ""},
+		{graph.Symbol{Name: "from", Qualified: "<A as From<B>>::from", Container: "A", Kind: graph.KindFunction}, "<A as From<B>>", "From", "A"},
+		{graph.Symbol{Name: "f", Qualified: "m::<A as D<'de>>::g::<V<T> as x::Visitor<'de>>::f", Kind: graph.KindMethod, Local: true}, "m::<A as D<'de>>::g::<V<T> as x::Visitor<'de>>", "Visitor", "V<T>"},
+		{graph.Symbol{Name: "n", Qualified: "<A as D>::g::n", Kind: graph.KindVariable, Local: true}, "<A as D>::g", "", ""},
 		{graph.Symbol{Name: "x", Qualified: "A::x", Container: "A", Kind: graph.KindField}, "A", "", ""},
 	} {
-		if a, tr := around(c.s), traitOf(c.s); a != c.around || tr != c.trait {
-			t.Errorf("%s: around %q, trait %q", c.s.Qualified, a, tr)
+		kind, _, _ := implemented(c.s)
+		if a, tr := around(c.s), traitOf(c.s); a != c.around || tr != c.trait || kind != c.kind {
+			t.Errorf("%s: around %q, trait %q, type %q", c.s.Qualified, a, tr, kind)
 		}
 	}
 }
