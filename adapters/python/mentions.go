@@ -198,7 +198,9 @@ func (r *renamer) untyped(ctx context.Context, src *source, limit *int) ([]strin
 	}
 	var out []string
 	for _, id := range src.Tree.Named(r.Symbol.Name) {
-		if r.Edits.Covers(src.Path, id.Span) || src.bare(id.Span.Start) == isMember(r.Symbol) || src.argument(id.Span) ||
+		// An argument of a function that takes any may be set as an attribute there.
+		argument := src.argument(id.Span)
+		if r.Edits.Covers(src.Path, id.Span) || argument && !isMember(r.Symbol) || !argument && src.bare(id.Span.Start) == isMember(r.Symbol) ||
 			slices.ContainsFunc(src.Tree.Symbols, func(s graph.Symbol) bool { return s.NameSpan == id.Span }) {
 			continue
 		}
@@ -213,7 +215,7 @@ func (r *renamer) untyped(ctx context.Context, src *source, limit *int) ([]strin
 			continue
 		}
 		meant := false
-		if isMember(r.Symbol) {
+		if isMember(r.Symbol) && !argument {
 			if meant, err = r.injected(ctx, src, id.Span); err != nil {
 				return nil, err
 			}
