@@ -103,7 +103,7 @@ func (v *View) apply(ctx context.Context) error {
 		v.watched.Refresh() // a Full batch follows when it is back
 		return err
 	}
-	if slices.ContainsFunc(paths, isRules) && !full {
+	if slices.ContainsFunc(paths, isRules) && (!full || v.rules.outdated(paths)) {
 		v.rules.forget()
 		v.mu.Lock()
 		v.relists++

@@ -3,6 +3,7 @@ package view
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -104,6 +105,15 @@ func (r *rules) forget() {
 func isRules(path string) bool {
 	base := filepath.Base(path)
 	return base == ".gitignore" || base == ".ignore" || base == ".git" // a file where the folder is a work tree
+}
+
+// outdated reports whether a work tree among the listed folders was entered
+// before it said that it is one: the folder is made first.
+func (r *rules) outdated(listed []string) bool {
+	return slices.ContainsFunc(listed, func(path string) bool {
+		dir := filepath.Dir(path)
+		return filepath.Base(path) == ".git" && dir != r.root && r.lock != "" && Worktree(dir) && !r.of(dir).linked
+	})
 }
 
 // skip is the watcher's question: is a file or folder, whose parent is

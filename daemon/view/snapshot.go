@@ -158,6 +158,12 @@ func (s *Snapshot) Files(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
+// Listed reports whether Files holds a path on disk.
+func (s *Snapshot) Listed(path string) bool {
+	_, found := slices.BinarySearch(s.v.listed(), path)
+	return found
+}
+
 // listed returns the sorted paths of the listed files; it must not be changed.
 func (v *View) listed() []string {
 	v.mu.Lock()

@@ -33,9 +33,13 @@ func (w *Workspace) tell(ctx context.Context, snap *view.Snapshot) error {
 	defer w.mu.Unlock()
 	var paths []string
 	entries, now, reset := w.view.Since(w.cursor)
-	marked := false
+	marked, dropped := false, false
 	for _, e := range entries {
 		marked = marked || w.marks(e.Path)
+		if _, code := w.Language(e.Path); code && e.Kind != view.Deleted && e.Owner == "" && !snap.Listed(e.Path) {
+			dropped = true // it is there, and is to be left out from now on
+			continue
+		}
 		paths = append(paths, e.Path)
 	}
 	if marked || reset {
@@ -44,7 +48,7 @@ func (w *Workspace) tell(ctx context.Context, snap *view.Snapshot) error {
 			return err
 		}
 	}
-	whole := !w.primed || reset || marked
+	whole := !w.primed || reset || marked || dropped
 	if whole {
 		files, err := snap.Files(ctx)
 		if err != nil {
