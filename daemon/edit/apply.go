@@ -132,7 +132,7 @@ func (t *Tx) applyModify(h *handles, st *step) error {
 			return errSaved
 		}
 	}
-	return d.Touch(name, t.e.now())
+	return touchOver(d, name, stage, slot, t.e.now())
 }
 
 // sameAccess reports whether nobody changed mode or owner.

@@ -167,7 +167,7 @@ func (r *rollback) unmodify(o *op) error {
 // restored gives a file that was put back the time of now: build tools compare
 // times, and the artefacts of the edit that is gone must look old.
 func (r *rollback) restored(dir Dir, o *op) error {
-	if err := dir.Touch(path.Base(o.path), r.w.e.now()); err != nil && !gone(err) {
+	if err := touchOver(dir, path.Base(o.path), r.stages[o.stage], slotName(o.slot), r.w.e.now()); err != nil && !gone(err) {
 		return err
 	}
 	r.touched[path.Dir(o.path)] = true

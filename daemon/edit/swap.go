@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
+	"time"
 
 	"github.com/auralsp/aura/lspclient/text"
 )
@@ -138,6 +139,23 @@ func move(from Dir, name string, to Dir, toName string) error {
 		return err
 	}
 	return from.Rename(name, to, toName, Replace)
+}
+
+// touchOver gives a file the time of now, and where the file that it takes the
+// place of, which the slot holds, has its size and that very second, the next
+// second: Python goes by these two when it believes its compiled files
+// (importlib, SourceLoader.path_stats).
+func touchOver(dir Dir, name string, stage Dir, slot string, now time.Time) error {
+	if stage != nil {
+		placed, err := dir.Lstat(name)
+		if err != nil {
+			return err
+		}
+		if replaced, err := stage.Lstat(slot); err == nil && replaced.Size == placed.Size && now.Unix() <= replaced.Mtime.Unix() {
+			now = time.Unix(replaced.Mtime.Unix()+1, 0)
+		}
+	}
+	return dir.Touch(name, now)
 }
 
 // weaker is the warning for file systems without EXCHANGE.

@@ -268,6 +268,39 @@ func TestE26_RetryWithTheSameKey(t *testing.T) {
 	}
 }
 
+// What goes by the size and the second of a file must see each state as
+// another one, however fast they follow each other.
+func TestStatesOfOneSizeHaveTheirOwnSecond(t *testing.T) {
+	b := newBed(t, map[string]string{"in.txt": "one\n"})
+	var seconds []int64
+	note := func() {
+		t.Helper()
+		info, err := os.Stat(b.path("in.txt"))
+		must(t, err)
+		seconds = append(seconds, info.ModTime().Unix())
+	}
+	note()
+	token := b.mustApply(b.edit("in.txt", "two\n"))
+	note()
+	res, err := b.undo(token)
+	must(t, err)
+	note()
+	_, err = b.undo(res.RedoToken)
+	must(t, err)
+	note()
+	tx, err := b.begin(b.edit("in.txt", "six\n"))
+	must(t, err)
+	must(t, tx.Apply(context.Background()))
+	note()
+	must(t, tx.Abort(context.Background()))
+	note()
+	for i := 1; i < len(seconds); i++ {
+		if seconds[i] <= seconds[i-1] {
+			t.Errorf("state %d has second %d, the one before %d", i, seconds[i], seconds[i-1])
+		}
+	}
+}
+
 // A build after an undo must build the old code again: the undone file is
 // newer than whatever was made from the edit.
 func TestUndoneFileIsNewerThanWhatWasBuilt(t *testing.T) {
