@@ -224,8 +224,23 @@ func (h *handles) makeDir(rel string) error {
 	if err != nil {
 		return err
 	}
-	if err := above.Mkdir(path.Base(rel), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	switch err := above.Mkdir(path.Base(rel), 0o777); {
+	case errors.Is(err, fs.ErrExist):
+	case err != nil:
 		return err
+	default:
+		// Who may enter is what the folder around it says, not the daemon's umask.
+		around, err := above.Stat()
+		if err != nil {
+			return err
+		}
+		d, err := h.open(rel)
+		if err != nil {
+			return err
+		}
+		if err := d.Chmod(around.Mode&0o777 | 0o700); err != nil {
+			return err
+		}
 	}
 	return above.Sync()
 }

@@ -292,7 +292,7 @@ func (t *Tx) stage(ctx context.Context) error {
 func (t *Tx) stageFile(st *step, sync bool) error {
 	mode := uint32(0o600)
 	if st.meta == nil {
-		mode = 0o666 // less what the process's umask takes away
+		mode = 0o666 // less what the process's umask takes away; see inherit
 	}
 	f, err := t.stages[st.stage].Create(slotName(st.slot), mode)
 	if err != nil {
@@ -332,6 +332,10 @@ func (t *Tx) inherit(f File, st *step) error {
 		return err
 	}
 	if err := inherit(f, folder); err != nil {
+		return err
+	}
+	// Who may read is what the folder says, not the daemon's umask.
+	if err := f.Chmod(folder.Mode&0o666 | 0o600); err != nil {
 		return err
 	}
 	info, err := f.Stat()
