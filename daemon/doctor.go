@@ -70,10 +70,14 @@ func (d *Daemon) doctor(ctx context.Context, c serve.Call) (any, error) {
 	}
 	for _, l := range d.languages {
 		if why := l.Syntax().Missing; why != "" {
+			if ws != nil && len(projects[l.Language().ID]) == 0 {
+				continue
+			}
 			check(l.Language().Name, "warn", "its files cannot be read by this build: "+why, "install Aura from a build with a C compiler")
 			continue
 		}
 		used := projects[l.Language().ID]
+		first := len(out.Servers)
 		served, ill := false, false // by an engine so far: what follows only replaces it
 		for _, e := range l.Engines() {
 			x := examination{d: d, c: c, ws: ws, caller: caller, language: l, engine: e, start: !in.NoStart && !served, all: in.All}
@@ -84,6 +88,11 @@ func (d *Daemon) doctor(ctx context.Context, c serve.Call) (any, error) {
 		}
 		if len(used) > 0 && ill && !served {
 			out.Success = false
+		}
+		for i := range out.Servers[first:] {
+			if s := &out.Servers[first+i]; served && s.State == "missing" {
+				s.State, s.Detail = "unused", "another server of "+l.Language().Name+" is there"
+			}
 		}
 	}
 	return out, nil

@@ -23,8 +23,9 @@ var repositories = []string{".git", ".jj", ".hg", ".svn", ".aura.toml"}
 // earlier marker of a language (that of a whole, as of all modules of a tree)
 // beats a nearer one of a part; else the nearest repository; else the folder.
 // It looks no higher than the repository, and not into a folder above that
-// anybody may write to, such as /tmp: a stranger could put a marker there. The home folder and the root of the
-// file system hold everything: they are none without a mark, and the answer is "".
+// anybody may write to, such as /tmp: a stranger could put a marker there. The
+// home folder and the root of the file system hold everything: they are none
+// without a mark, and the answer is "".
 func nearestRoot(markers [][]string, home string) func(context.Context, string) (string, error) {
 	lists := listings{seen: map[string]listing{}}
 	for _, language := range markers {
@@ -38,15 +39,15 @@ func nearestRoot(markers [][]string, home string) func(context.Context, string) 
 		return err == nil
 	}
 	return func(_ context.Context, folder string) (string, error) {
-		best, rank := folder, -1 // the rank of the marker at best; -1 when there is none
+		best, rank, of := folder, -1, 0 // the rank of the marker at best, -1 when there is none, and its language
 		for dir := filepath.Clean(folder); dir != home || dir == folder; dir = filepath.Dir(dir) {
 			if dir != filepath.Clean(folder) && public(dir) {
 				break
 			}
-			for _, language := range markers {
+			for l, language := range markers {
 				for i, name := range language {
-					if (rank < 0 || i < rank) && has(dir, name) {
-						best, rank = dir, i
+					if (rank < 0 || l == of && i < rank) && has(dir, name) {
+						best, rank, of = dir, i, l
 					}
 				}
 			}

@@ -20,7 +20,7 @@ func TestNearestRoot(t *testing.T) {
 		"repo/.git/x", "repo/docs/x", "repo/ignored/lib/mod", "repo/ignored/lib/in/x",
 		"outer/work", "outer/repo/.git/x", "outer/repo/mod", "outer/repo/in/x",
 		"plain/sub/x",
-		"sharp/App.sln", "sharp/app/App.csproj", "sharp/app/src/x", "odd[ab]/App.sln", "odd[ab]/in/x", "folder/is.sln/x", "folder/in/x",
+		"sharp/web/mod", "sharp/web/in/x", "sharp/App.sln", "sharp/app/App.csproj", "sharp/app/src/x", "odd[ab]/App.sln", "odd[ab]/in/x", "folder/is.sln/x", "folder/in/x",
 	} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -42,6 +42,7 @@ func TestNearestRoot(t *testing.T) {
 		{"sharp/app/src", "sharp"},
 		{"odd[ab]/in", "odd[ab]"},
 		{"folder/in", "folder/in"},
+		{"sharp/web/in", "sharp/web"}, // the first marker of another language is no whole of this one
 		{"missing/folder", "missing/folder"},
 		{".", "."},
 	}
