@@ -253,7 +253,20 @@ func kept(languages []adapters.Adapter) func(name string) bool {
 			}
 		}
 	}
-	return func(name string) bool { return names[name] }
+	for _, n := range reach {
+		names[n] = true
+	}
+	return func(name string) bool {
+		return names[name] || strings.HasPrefix(strings.ToLower(name), "npm_config_") || strings.HasPrefix(name, "PIP_") || strings.HasPrefix(name, "UV_")
+	}
+}
+
+// reach are the variables by which package clients and build tools get to their
+// registries: proxies, and certificates that a network of its own has.
+var reach = []string{
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE",
+	"CARGO_HOME", "CARGO_HTTP_CAINFO", "CARGO_HTTP_PROXY", "RUSTUP_HOME",
 }
 
 // moved reports whether a file was not any more what the request had seen.
