@@ -42,6 +42,8 @@ type Options struct {
 	// Helper is the argv that starts this program as the helper of shadow
 	// builds, for which it must call ShadowMain first thing.
 	Helper []string
+	// Umask is the user's, for what is made in their trees; nil is the process's.
+	Umask *uint32
 	// Reload asks for the configuration to be read again; nil never does.
 	Reload <-chan struct{}
 }
@@ -152,7 +154,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		},
 	})
 
-	d.engine, err = edit.Open(edit.Options{State: o.Paths.State, Log: o.Log, Keep: edit.Retention{
+	d.engine, err = edit.Open(edit.Options{State: o.Paths.State, Log: o.Log, Umask: o.Umask, Keep: edit.Retention{
 		Age:   time.Duration(cfg.Journal.KeepDays) * 24 * time.Hour,
 		Count: cfg.Journal.KeepTransactions,
 		Bytes: int64(cfg.Journal.KeepMegabytes) * 1_000_000,

@@ -110,7 +110,7 @@ func start(f flags, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
-	syscall.Umask(0o077)
+	umask := uint32(syscall.Umask(0o077))
 	cfg, _ := settings.Get()
 	level := &slog.LevelVar{}
 	if err := level.UnmarshalText([]byte(cfg.Daemon.LogLevel)); err != nil {
@@ -129,7 +129,7 @@ func start(f flags, stderr io.Writer) error {
 	defer signal.Stop(signals)
 	go watch(signals, stop, reload, log)
 	return runDaemon(ctx, options{
-		Paths: paths, Config: settings, Log: log, Level: level, Version: version, Reload: reload,
+		Paths: paths, Config: settings, Log: log, Level: level, Version: version, Reload: reload, Umask: umask,
 	})
 }
 

@@ -21,6 +21,7 @@ type options struct {
 	Level   *slog.LevelVar
 	Version string
 	Reload  <-chan struct{}
+	Umask   uint32 // of the user; the process has one of its own
 }
 
 // runDaemon runs the daemon until ctx is done.
@@ -31,6 +32,6 @@ func runDaemon(ctx context.Context, o options) error {
 	}
 	return daemon.Run(ctx, daemon.Options{
 		Paths: o.Paths, Config: o.Config, Version: o.Version, Build: o.Version, Log: o.Log, Level: o.Level,
-		Reload: o.Reload, Helper: []string{self, shadowHelper},
+		Reload: o.Reload, Umask: &o.Umask, Helper: []string{self, shadowHelper},
 	})
 }

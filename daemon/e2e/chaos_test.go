@@ -123,6 +123,11 @@ func chaos(t *testing.T, lang string) {
 					return
 				case refusal == nil && answer == q.answer:
 					count.right.Add(1)
+				case refusal == nil && strings.Contains(answer, "complete:false"):
+					count.refused.Add(1) // it says itself that it is not whole
+					count.mu.Lock()
+					count.codes["complete:false"]++
+					count.mu.Unlock()
 				case refusal == nil:
 					count.mistake("%s %v: %s, in peace %s", q.method, q.params, answer, q.answer)
 				case strings.HasPrefix(string(refusal.Code), "SERVER_") || refusal.Code == api.StaleContent:

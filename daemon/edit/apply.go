@@ -43,7 +43,7 @@ func (t *Tx) Apply(ctx context.Context) error {
 
 // apply runs the ops: what leaves a name first, so that another can take it.
 func (t *Tx) apply(ctx context.Context) error {
-	h := newHandles(t.w.dir)
+	h := newHandles(t.w)
 	defer h.close()
 	touched := map[string]bool{}
 	run := func(kind opKind, do func(*handles, *step) error) error {

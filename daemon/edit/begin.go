@@ -91,7 +91,7 @@ func (e *Engine) begin(ctx context.Context, p *Plan) (*Tx, error) {
 	t := &Tx{e: e, w: w, id: w.mint(), token: newToken(), files: p.Files, in: &intent{
 		time: e.now().UnixNano(), operation: p.Operation, client: p.Client, session: p.Session, key: p.Key, summary: p.Summary,
 	}}
-	h := newHandles(w.dir)
+	h := newHandles(w)
 	defer h.close()
 	if t.list, err = t.steps(h, p); err != nil {
 		return nil, err

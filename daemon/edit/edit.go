@@ -54,6 +54,9 @@ type Options struct {
 	Log   *slog.Logger // nil means none
 	Now   func() time.Time
 	Keep  Retention
+	// Umask is what the user takes away from the modes of files and folders that
+	// they make; nil means that of the process.
+	Umask *uint32
 	// LockWait is how long opening a workspace waits for another daemon to let
 	// go of it; 0 means 2 s.
 	LockWait time.Duration
@@ -67,6 +70,7 @@ type Engine struct {
 	log      *slog.Logger
 	now      func() time.Time
 	keep     Retention
+	umask    *uint32
 	lockWait time.Duration
 	slack    int64 // bytes of a journal that may be of no use before it is rewritten
 	growth   int64 // see journalGrowth
@@ -102,7 +106,7 @@ func Open(o Options) (*Engine, error) {
 	}
 	e := &Engine{
 		fs: o.FS, state: filepath.Clean(o.State), log: o.Log, now: o.Now,
-		keep: o.Keep.withDefaults(), lockWait: o.LockWait, slack: 1 << 20, growth: journalGrowth,
+		keep: o.Keep.withDefaults(), umask: o.Umask, lockWait: o.LockWait, slack: 1 << 20, growth: journalGrowth,
 		spaces: map[string]*opening{}, idle: make(chan struct{}),
 	}
 	if e.fs == nil {

@@ -9,11 +9,16 @@ import (
 )
 
 // The daemon hides its own files from others. What it makes in the user's tree
-// is for those who may enter the folder around it.
-func TestNewFilesAndFoldersAreForThoseAround(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0o077))
+// has the mode that the user would have given it.
+func TestNewFilesAndFoldersFollowTheUsersUmask(t *testing.T) {
+	users := uint32(syscall.Umask(0o077))
+	defer syscall.Umask(int(users))
+	users = 0o022
 	b := newBed(t, map[string]string{"src/a.txt": "one\n"})
-	must(t, os.Chmod(b.path("src"), 0o755))
+	b.close()
+	var err error
+	b.e, err = Open(Options{State: b.state, Umask: &users})
+	must(t, err)
 	must(t, os.Chmod(b.path("src/a.txt"), 0o640))
 	token := b.mustApply(
 		change.File{Kind: change.Rename, Path: b.path("src/a.txt"), NewPath: b.path("src/deep/er/b.txt"), Before: []byte("one\n"), After: []byte("one\n")},
@@ -26,7 +31,7 @@ func TestNewFilesAndFoldersAreForThoseAround(t *testing.T) {
 			t.Errorf("%s has mode %v, want %v", path, info.Mode().Perm(), want)
 		}
 	}
-	_, err := b.undo(token)
+	_, err = b.undo(token)
 	must(t, err)
 	if _, err := os.Stat(b.path("src/deep")); !os.IsNotExist(err) {
 		t.Errorf("the folder is still there: %v", err)

@@ -144,6 +144,7 @@ func (p *place) missingFrom(at, part string, rest []string) (*place, error) {
 // transaction works on them.
 type handles struct {
 	root  Dir
+	umask *uint32 // of the user, for folders; nil for the process's
 	dirs  map[string]Dir
 	order []string
 }
@@ -151,7 +152,9 @@ type handles struct {
 // maxHandles bounds the open directories of one transaction.
 const maxHandles = 256
 
-func newHandles(root Dir) *handles { return &handles{root: root, dirs: map[string]Dir{}} }
+func newHandles(w *workspace) *handles {
+	return &handles{root: w.dir, umask: w.e.umask, dirs: map[string]Dir{}}
+}
 
 // open returns the directory at rel, which stays open until close or until
 // maxHandles others were opened after it.
@@ -228,17 +231,19 @@ func (h *handles) makeDir(rel string) error {
 	case errors.Is(err, fs.ErrExist):
 	case err != nil:
 		return err
-	default:
-		// Who may enter is what the folder around it says, not the daemon's umask.
-		around, err := above.Stat()
-		if err != nil {
-			return err
-		}
+	case h.umask != nil:
 		d, err := h.open(rel)
 		if err != nil {
 			return err
 		}
-		if err := d.Chmod(around.Mode&0o777 | 0o700); err != nil {
+		made, err := d.Stat()
+		if err != nil {
+			return err
+		}
+		if made.Mode&0o077 != 0 {
+			break // the folder around it has a default ACL, which has decided
+		}
+		if err := d.Chmod(0o777 &^ *h.umask); err != nil {
 			return err
 		}
 	}

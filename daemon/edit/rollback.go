@@ -36,7 +36,7 @@ func (t *Tx) rollback() ([]conflict, error) {
 // run takes everything back, closes the transaction in the journal and removes
 // what it staged.
 func (r *rollback) run(n *entry) ([]conflict, error) {
-	r.h = newHandles(r.w.dir)
+	r.h = newHandles(r.w)
 	defer r.h.close()
 	r.touched = map[string]bool{}
 	r.each(opCreate, r.uncreate)

@@ -321,6 +321,22 @@ func (t *Tx) stageFile(st *step, sync bool) error {
 	return nil
 }
 
+// open gives what was made in the user's tree the mode that the user would
+// have given it, whatever the daemon's own umask; a folder's default ACL has
+// decided already.
+func (e *Engine) open(made interface {
+	Attrs() (map[string][]byte, error)
+	Chmod(mode uint32) error
+}, mode uint32) error {
+	if e.umask == nil {
+		return nil
+	}
+	if attrs, err := made.Attrs(); err == nil && attrs["system.posix_acl_access"] != nil {
+		return nil
+	}
+	return made.Chmod(mode &^ *e.umask)
+}
+
 func (t *Tx) inherit(f File, st *step) error {
 	d, err := t.w.dir.Open(st.place.standing())
 	if err != nil {
@@ -334,8 +350,7 @@ func (t *Tx) inherit(f File, st *step) error {
 	if err := inherit(f, folder); err != nil {
 		return err
 	}
-	// Who may read is what the folder says, not the daemon's umask.
-	if err := f.Chmod(folder.Mode&0o666 | 0o600); err != nil {
+	if err := t.e.open(f, 0o666); err != nil {
 		return err
 	}
 	info, err := f.Stat()

@@ -113,7 +113,7 @@ func (e *Engine) beginUndo(ctx context.Context, root, token string, o UndoOption
 		summary: was.summary, undoes: n.id, stages: was.stages, files: inverseFiles(was.files), rmdirs: slices.Clone(was.mkdirs),
 	}}
 	slices.Reverse(t.in.rmdirs)
-	h := newHandles(w.dir)
+	h := newHandles(w)
 	defer h.close()
 	if err := t.inverse(h, was); err != nil {
 		return nil, err

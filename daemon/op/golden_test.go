@@ -191,7 +191,7 @@ func (w *world) answer(ctx context.Context, ws *workbench.Workspace, operation s
 		return nil, err
 	}
 	s, err := ws.Begin(ctx, workbench.Caller{
-		Trusted: true, Env: map[string]string{"PATH": os.Getenv("PATH"), "HOME": os.Getenv("HOME")},
+		Trusted: true, Env: map[string]string{"PATH": os.Getenv("PATH"), "HOME": os.Getenv("HOME"), "RUSTUP_HOME": rustup()},
 	})
 	if err != nil {
 		return nil, err
@@ -292,4 +292,12 @@ func TestEverySpecIsBoundOnce(t *testing.T) {
 	for name := range handlers {
 		t.Errorf("handler %s has no Spec", name)
 	}
+}
+
+// rustup returns the folder of the toolchains, which may be that of another home.
+func rustup() string {
+	if dir := os.Getenv("RUSTUP_HOME"); dir != "" {
+		return dir
+	}
+	return filepath.Join(os.Getenv("HOME"), ".rustup")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -48,7 +49,7 @@ func (r *run) write(ctx context.Context) (token string, err error) {
 	case err != nil:
 		return "", broken(ctx, err)
 	case !r.accept(out):
-		return "", r.failed(false)
+		return "", r.rejected(ctx)
 	}
 	// What was checked must be what the tree becomes: a change that came in
 	// between is checked together with this one.
@@ -61,10 +62,28 @@ func (r *run) write(ctx context.Context) (token string, err error) {
 			return broken(ctx, err)
 		}
 		if !r.accept(out) {
-			return r.failed(false)
+			return r.rejected(ctx)
 		}
 		return nil
 	})
+}
+
+// rejected is the error of a plan that does not build in the shadow: a build of
+// it over text that is not what it was planned on says nothing of the plan.
+func (r *run) rejected(ctx context.Context) error {
+	if _, err := r.req.View.Barrier(ctx); err != nil {
+		return cancelled(ctx)
+	}
+	for path, hash := range r.draft.Snapshot.ReadSet() {
+		doc, err := r.req.View.Read(ctx, path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if doc.Hash != hash {
+			return api.Errorf(api.StaleContent, "%s changed while the plan was checked: run the operation again", relative(r.root, path))
+		}
+	}
+	return r.failed(false)
 }
 
 // accept takes an outcome into the answer and reports whether to go on.
