@@ -57,12 +57,9 @@ for server in "${servers[@]}"; do
 		auractl install gopls && cp "$tools/bin/gopls" .tools/bin/gopls.new && mv -f .tools/bin/gopls.new .tools/bin/gopls || failed+=("$server")
 		;;
 	rust-analyzer)
-		# rustup's own fits the toolchain; where it cannot be had, a known build does.
-		if bin=$(rustup which rust-analyzer 2>/dev/null) && "$bin" --version >/dev/null 2>&1; then
-			link "$bin"
-		elif auractl install rust-analyzer >/dev/null 2>&1 && bin=$(rustup which rust-analyzer 2>/dev/null); then
-			link "$bin"
-		elif [ -x "$tools/bin/rust-analyzer" ]; then
+		# The build that recorded answers are of; where it cannot be had, rustup's,
+		# whose answers differ in details from version to version.
+		if [ -x "$tools/bin/rust-analyzer" ]; then
 			link "$tools/bin/rust-analyzer"
 		elif packed=$(ls "$top"/../shared/rust-analyzer/rust-analyzer-*-linux-x86_64.zst 2>/dev/null | tail -n 1) && [ -n "$packed" ]; then
 			mkdir -p "$tools/bin"
@@ -70,6 +67,8 @@ for server in "${servers[@]}"; do
 			chmod +x "$tools/bin/rust-analyzer.new"
 			mv -f "$tools/bin/rust-analyzer.new" "$tools/bin/rust-analyzer"
 			link "$tools/bin/rust-analyzer"
+		elif auractl install rust-analyzer && bin=$(rustup which rust-analyzer 2>/dev/null); then
+			link "$bin"
 		else
 			failed+=("$server")
 		fi
