@@ -48,11 +48,12 @@ var layers = map[string]pkg{
 
 	"graph/syntax/syntaxtest": {2, "graph graph/syntax *", "goldens of what is extracted from a file; for tests of languages"},
 
-	"graph/ingest":      {3, "graph graph/index graph/record graph/store graph/syntax", "dirty files to index and store; which ones, its caller tells"},
-	"lspclient/lsptest": {3, "lspclient lspclient/wire *", "the scriptable fake server; for tests of everything above"},
-	"adapters/recipe":   {3, "adapters graph graph/syntax *", "algorithms true of several languages"},
-	"daemon/edit":       {3, "daemon/api daemon/view *", "the only writer of user files; must not know servers"},
-	"daemon/supervise":  {3, "daemon/api daemon/view adapters lspclient lspclient/proc lspclient/wire *", "instances and leases; must not know operations"},
+	"graph/ingest":          {3, "graph graph/index graph/record graph/store graph/syntax", "dirty files to index and store; which ones, its caller tells"},
+	"lspclient/lsptest":     {3, "lspclient lspclient/wire *", "the scriptable fake server; for tests of everything above"},
+	"adapters/recipe":       {3, "adapters graph graph/syntax *", "algorithms true of several languages"},
+	"adapters/adapterstest": {3, "adapters graph graph/syntax/syntaxtest *", "what tests of every language assert; for tests of languages"},
+	"daemon/edit":           {3, "daemon/api daemon/view *", "the only writer of user files; must not know servers"},
+	"daemon/supervise":      {3, "daemon/api daemon/view adapters lspclient lspclient/proc lspclient/wire *", "instances and leases; must not know operations"},
 
 	"adapters/golang":     {4, "adapters adapters/recipe graph graph/syntax *", "one language; knows neither daemon nor processes nor its siblings"},
 	"adapters/rust":       {4, "adapters adapters/recipe graph graph/syntax *", "one language"},
