@@ -4,7 +4,10 @@
 // It knows neither storage nor LSP and starts no goroutines.
 package graph
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // ID is a symbol's stable id, made by MakeID. It is opaque to clients.
 type ID string
@@ -89,6 +92,23 @@ type Reader interface {
 	// BaseNames), in order of path and position; with an empty name all that
 	// write a base at all.
 	ByBase(ctx context.Context, name string) ([]Symbol, error)
+	// Each calls yield with the declarations that keep wants, in order of path and
+	// position, until it returns false. Locals come only with keep.Locals.
+	Each(ctx context.Context, keep Keep, yield func(Symbol) bool) error
 	// Names returns up to limit names nearest to name by edit distance, nearest first.
 	Names(ctx context.Context, name string, limit int) ([]string, error)
+}
+
+// Keep says which declarations are wanted of all that there are. An empty field
+// leaves out nothing.
+type Keep struct {
+	Kinds      []Kind                 // of these kinds only
+	Path       func(path string) bool // in files of which this is true only
+	Attributed bool                   // that carry an attribute only
+	Locals     bool                   // those within functions as well
+}
+
+// Wants reports whether a declaration is kept, its path aside.
+func (k Keep) Wants(s *Symbol) bool {
+	return (k.Locals || !s.Local) && (!k.Attributed || len(s.Attributes) > 0) && (len(k.Kinds) == 0 || slices.Contains(k.Kinds, s.Kind))
 }

@@ -71,6 +71,14 @@ func (r reader) ByBase(ctx context.Context, name string) ([]graph.Symbol, error)
 	return r.s.ws.index.ByBase(ctx, name)
 }
 
+// Each implements graph.Reader.
+func (r reader) Each(ctx context.Context, keep graph.Keep, yield func(graph.Symbol) bool) error {
+	if err := r.ready(ctx); err != nil {
+		return err
+	}
+	return r.s.ws.index.Each(ctx, keep, yield)
+}
+
 // Names implements graph.Reader.
 func (r reader) Names(ctx context.Context, name string, limit int) ([]string, error) {
 	if err := r.ready(ctx); err != nil {

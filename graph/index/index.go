@@ -322,6 +322,27 @@ func (x *Index) ByBase(ctx context.Context, name string) ([]graph.Symbol, error)
 	})
 }
 
+// Each implements graph.Reader.
+func (x *Index) Each(ctx context.Context, keep graph.Keep, yield func(graph.Symbol) bool) error {
+	x.mu.RLock()
+	files := slices.Collect(maps.Values(x.files))
+	x.mu.RUnlock()
+	files = slices.DeleteFunc(files, func(f *file) bool { return keep.Path != nil && !keep.Path(f.path) })
+	slices.SortFunc(files, func(a, b *file) int { return cmp.Compare(a.path, b.path) })
+	for _, f := range files {
+		found, err := x.unpack(ctx, []*file{f}, func(f *file) ([]graph.Symbol, error) { return f.record.Symbols(f.path) })
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if keep.Wants(&found[i]) && !yield(found[i]) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
 // InFile implements graph.Reader.
 func (x *Index) InFile(_ context.Context, path string) ([]graph.Symbol, error) {
 	x.mu.RLock()
