@@ -107,7 +107,11 @@ func (d *Daemon) journal(ctx context.Context, root string, out *api.Doctor, chec
 	if report.Locked != "" {
 		check("journal", "fail", report.Locked, strings.Join(report.Steps, "; "))
 	} else {
-		check("journal", "ok", strconv.Itoa(report.Transactions)+" changes can be undone", "")
+		detail := strconv.Itoa(report.Transactions) + " changes can be undone"
+		if report.Transactions == 1 {
+			detail = "1 change can be undone"
+		}
+		check("journal", "ok", detail, "")
 	}
 	for _, c := range report.Conflicts {
 		detail := c.Reason

@@ -75,6 +75,9 @@ func installs(e adapters.Engine) string {
 	return "auractl install " + e.ID
 }
 
+// unversioned is what programs say that were built without a version.
+const unversioned = "0.0.0"
+
 // look finds the engine's program and asks for its version.
 func (x *examination) look(s *api.DoctorServer) (runs bool) {
 	e, tools := x.engine, x.d.tools
@@ -93,7 +96,11 @@ func (x *examination) look(s *api.DoctorServer) (runs bool) {
 		s.State, s.Detail = "broken", "found, does not run: "+err.Error()
 		return false
 	}
-	if e.Version != "" && s.Version != e.Version {
+	switch {
+	case e.Version == "" || s.Version == e.Version:
+	case s.Version == unversioned:
+		s.Detail = "this build does not say its version; Aura is tested with " + e.Version
+	default:
 		s.Detail = "Aura is tested with " + e.Version
 	}
 	return true
