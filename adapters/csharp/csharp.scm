@@ -138,3 +138,11 @@
 
 ; What is declared within is local.
 [(block) (arrow_expression_clause) (lambda_expression) (anonymous_method_expression) (global_statement)] @scope
+
+; Calls.
+(invocation_expression function: [(identifier) @call (generic_name . (identifier) @call)])
+(invocation_expression function: (member_access_expression name: [(identifier) @call (generic_name . (identifier) @call)]))
+(invocation_expression function: (conditional_access_expression (member_binding_expression name: [(identifier) @call (generic_name . (identifier) @call)])))
+(invocation_expression function: (parenthesized_expression (identifier) @call))
+(object_creation_expression type: [(identifier) @call (generic_name . (identifier) @call)])
+(object_creation_expression type: (qualified_name name: [(identifier) @call (generic_name . (identifier) @call)]))

@@ -25,6 +25,7 @@ type extractor struct {
 	src   []byte
 	scope *scope // innermost block; nil at package level
 	depth int    // of anonymous types within each other
+	calls []int  // where identifiers of what is called begin
 }
 
 func (x *extractor) add(s graph.Symbol) {
@@ -34,6 +35,7 @@ func (x *extractor) add(s graph.Symbol) {
 
 // finish puts the symbols in order of position, outer ones first.
 func (x *extractor) finish() {
+	x.tree.Call(x.calls)
 	slices.SortStableFunc(x.tree.Symbols, func(a, b graph.Symbol) int {
 		return cmp.Or(
 			cmp.Compare(a.Decl.Start, b.Decl.Start),

@@ -100,9 +100,34 @@ func (x *extractor) typeExpr(t ast.Expr, container string) {
 		case *ast.FuncLit:
 			x.literal(n)
 			return false
+		case *ast.CallExpr:
+			x.call(n.Fun)
 		}
 		return true
 	})
+}
+
+// call records the identifier that names what is called.
+func (x *extractor) call(f ast.Expr) {
+	for {
+		switch e := f.(type) {
+		case *ast.ParenExpr:
+			f = e.X
+		case *ast.StarExpr:
+			f = e.X
+		case *ast.IndexExpr:
+			f = e.X
+		case *ast.IndexListExpr:
+			f = e.X
+		case *ast.SelectorExpr:
+			f = e.Sel
+		case *ast.Ident:
+			x.calls = append(x.calls, x.offset(e.Pos()))
+			return
+		default:
+			return
+		}
+	}
 }
 
 // expression records what an expression declares.

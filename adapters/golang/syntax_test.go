@@ -57,6 +57,11 @@ func describe(tree *syntax.Tree, content string) string {
 		}
 		fmt.Fprintf(&b, " | %s\n", s.Visibility)
 	}
+	for _, id := range tree.Idents {
+		if id.Called {
+			fmt.Fprintf(&b, "call %s in %q\n", id.Name, line(content, id.Span.Start))
+		}
+	}
 	for _, tok := range tree.Tokens {
 		fmt.Fprintf(&b, "token %q\n", content[tok.Span.Start:tok.Span.End])
 	}
@@ -64,6 +69,13 @@ func describe(tree *syntax.Tree, content string) string {
 		fmt.Fprintf(&b, "error %s\n", e.Message)
 	}
 	return b.String()
+}
+
+// line returns the line that holds an offset.
+func line(content string, at int) string {
+	start := strings.LastIndexByte(content[:at], '\n') + 1
+	rest, _, _ := strings.Cut(content[start:], "\n")
+	return strings.TrimSpace(rest)
 }
 
 // TestExtract holds testdata/syntax/*.txtar: pairs of a file and what it says.

@@ -89,3 +89,7 @@
 (aliased_import) @scope @binding
 (import_statement name: (aliased_import alias: (identifier) @bound.namespace))
 (import_from_statement name: (aliased_import alias: (identifier) @bound.variable))
+
+; Calls.
+(call function: [(identifier) @call (attribute attribute: (identifier) @call) (parenthesized_expression (identifier) @call)])
+(decorator [(identifier) @call (attribute attribute: (identifier) @call)])

@@ -98,3 +98,10 @@
 (extern_crate_declaration name: (identifier) @path) @import
 ((use_as_clause alias: (identifier) @name) @definition.namespace (#not-eq? @name "_"))
 (extern_crate_declaration alias: (identifier) @name) @definition.namespace
+
+; Calls. Within the brackets of a macro there are only tokens.
+(call_expression function: [(identifier) @call (scoped_identifier name: (identifier) @call) (field_expression field: (field_identifier) @call)])
+(call_expression function: (generic_function function: [(identifier) @call (scoped_identifier name: (identifier) @call) (field_expression field: (field_identifier) @call)]))
+(call_expression function: (parenthesized_expression (field_expression field: (field_identifier) @call)))
+(macro_invocation macro: [(identifier) @call (scoped_identifier name: (identifier) @call)])
+(token_tree (identifier) @call . (token_tree . "("))

@@ -91,3 +91,9 @@
 (try_statement (statement_block) @scope)
 (finally_clause (statement_block) @scope)
 (labeled_statement (statement_block) @scope)
+
+; Calls.
+(call_expression function: [(identifier) @call (member_expression property: [(property_identifier) (private_property_identifier)] @call)])
+(new_expression constructor: [(identifier) @call (member_expression property: (property_identifier) @call)])
+(decorator [(identifier) @call (member_expression property: (property_identifier) @call)])
+(call_expression function: (parenthesized_expression (identifier) @call))

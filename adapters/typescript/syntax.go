@@ -20,6 +20,9 @@ var ecmascriptQuery string
 //go:embed typescript.scm
 var typescriptQuery string
 
+//go:embed jsx.scm
+var jsxQuery string
+
 //go:embed javascript.scm
 var javascriptQuery string
 
@@ -38,8 +41,8 @@ func spec() *syntax.Spec {
 		Separator: ".",
 		Grammars: []syntax.Grammar{
 			{Extensions: []string{".ts", ".mts", ".cts"}, Language: typescriptTables, Query: typescriptQuery + ecmascriptQuery},
-			{Extensions: []string{".tsx"}, Language: tsxTables, Query: typescriptQuery + ecmascriptQuery},
-			{Language: javascriptTables, Query: javascriptQuery + ecmascriptQuery},
+			{Extensions: []string{".tsx"}, Language: tsxTables, Query: typescriptQuery + ecmascriptQuery + jsxQuery},
+			{Language: javascriptTables, Query: javascriptQuery + ecmascriptQuery + jsxQuery},
 		},
 		Namespace: namespace,
 		Comment:   comment,

@@ -37,6 +37,7 @@ type extraction struct {
 	clause     graph.Span // of the package
 	strings    []graph.Span
 	codes      []graph.Span // interpolations
+	calls      []int        // where identifiers of what is called begin
 	before     []graph.Span // comments and attributes that may belong to the declaration behind them
 }
 
@@ -118,6 +119,8 @@ func (x *extraction) token(c *capture) bool {
 		x.strings = append(x.strings, c.span())
 	case roleInterpolation:
 		x.codes = append(x.codes, c.span())
+	case roleCall:
+		x.calls = append(x.calls, int(c.start))
 	default:
 		return false
 	}
@@ -298,6 +301,7 @@ func (x *extraction) order() {
 	t.Package = x.line(x.clause)
 	// A grammar may tell a name twice, as a plain and as a special one.
 	t.Idents = slices.CompactFunc(t.Idents, func(a, b Ident) bool { return a.Span == b.Span })
+	t.Call(x.calls)
 }
 
 func sortOnce[T any](list []T, by func(a, b T) int) {

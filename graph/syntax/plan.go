@@ -30,6 +30,7 @@ const (
 	roleComment       // @comment
 	roleString        // @string
 	roleInterpolation // @interpolation: code within a string
+	roleCall          // @call: an identifier that names what is called
 	// Of declarations. They have their kind behind a dot.
 	roleDefinition // @definition.KIND: a declaration; its name is @name or, without one, the node itself
 	roleBound      // @bound.KIND: a name within a pattern, declared by the innermost @binding around it
@@ -73,7 +74,7 @@ const (
 
 // simple gives the roles without a kind their names in queries.
 var simple = map[string]role{
-	"identifier": roleIdentifier, "comment": roleComment, "string": roleString, "interpolation": roleInterpolation,
+	"identifier": roleIdentifier, "comment": roleComment, "string": roleString, "interpolation": roleInterpolation, "call": roleCall,
 	"binding": roleBinding, "container": roleContainer, "scope": roleScope, "following": roleFollowing, "excluded": roleExcluded, "exported": roleExported,
 	"inner": roleInner, "outer": roleOuter, "statement": roleStatement,
 	"of": roleOf, "name": roleName, "qualifier": roleQualifier, "trait": roleTrait, "arity": roleArity, "body": roleBody, "parameters": roleParameters, "result": roleResult,

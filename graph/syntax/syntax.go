@@ -50,6 +50,12 @@ type Tree struct {
 type Ident struct {
 	Name string
 	Span graph.Span
+	// Called says that the syntax around calls what this names: f in f(x), Save
+	// in o.Save(), Order in new Order(), log in log!(x), a decorator. Where
+	// conversions look like calls they count as well. Who calls a function by
+	// name alone: of Snapshot.Grep's files, the Called of Tree.Named, each within
+	// what Tree.Enclosing says.
+	Called bool
 }
 
 // TokenKind tells comments from strings.

@@ -64,6 +64,21 @@ func (t *Tree) TokenAt(offset int) (tok Token, ok bool) {
 	return t.Tokens[i], true
 }
 
+// Call marks the identifiers that begin at the offsets as called. It is for who
+// makes a tree, which sorts the offsets.
+func (t *Tree) Call(starts []int) {
+	slices.Sort(starts)
+	i := 0
+	for _, at := range starts {
+		for i < len(t.Idents) && t.Idents[i].Span.Start < at {
+			i++
+		}
+		if i < len(t.Idents) && t.Idents[i].Span.Start == at {
+			t.Idents[i].Called = true
+		}
+	}
+}
+
 // Named returns the identifiers in code that are spelled name, in order.
 func (t *Tree) Named(name string) []Ident {
 	var out []Ident

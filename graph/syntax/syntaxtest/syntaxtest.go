@@ -33,6 +33,7 @@ func Dump(t *syntax.Tree, content []byte) string {
 	for _, e := range t.Errors {
 		fmt.Fprintf(&b, "error line %d: %s\n", line(content, e.Offset), e.Message)
 	}
+	dumpCalls(&b, t, content)
 	strs, comments := 0, 0
 	for _, tok := range t.Tokens {
 		if tok.Kind == syntax.String {
@@ -43,6 +44,27 @@ func Dump(t *syntax.Tree, content []byte) string {
 	}
 	fmt.Fprintf(&b, "%d identifiers, %d comments, %d strings\n", len(t.Idents), comments, strs)
 	return b.String()
+}
+
+// dumpCalls writes the names that each line calls.
+func dumpCalls(b *strings.Builder, t *syntax.Tree, content []byte) {
+	last := 0
+	for _, id := range t.Idents {
+		if !id.Called {
+			continue
+		}
+		if at := line(content, id.Span.Start); at != last {
+			if last > 0 {
+				b.WriteByte('\n')
+			}
+			last = at
+			fmt.Fprintf(b, "calls line %d:", at)
+		}
+		b.WriteString(" " + id.Name)
+	}
+	if last > 0 {
+		b.WriteByte('\n')
+	}
 }
 
 func dumpSymbol(b *strings.Builder, s graph.Symbol, content []byte) {

@@ -160,3 +160,12 @@ else:
 
 square = lambda s: s * s
 print(len("a"), end='')
+
+
+@app.route("/")
+async def calls(order: Order):
+    await order.save(*make(1))[0]()
+    match order:
+        case Order(total=1):
+            raise errors.Failed(f"{describe(order)}")
+    return (callback)(order)

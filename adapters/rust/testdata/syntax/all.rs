@@ -127,3 +127,11 @@ mod tests {
     #[test]
     fn works() { assert_eq!(1, 1); }
 }
+
+fn calls(order: &Order<'_, u8, 1>) {
+    println!("{}", describe(order.save(1)));
+    parse::<u8>(order.name.parse::<u8>());
+    shop::Order::<u8>::new(Order { name });
+    (order.hook)(Some(1));
+    if let Some(_) = shop::find() {}
+}

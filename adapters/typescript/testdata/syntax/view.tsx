@@ -13,3 +13,5 @@ export const View: React.FC<Props> = ({ title, onClick = () => {} }) => {
 };
 type Props = { title: string; onClick?: (e: Event) => void };
 export default View;
+
+export const Page = () => <Shell.Frame><View title={label()} /><div>{(render)<Props>(1)}</div></Shell.Frame>;
