@@ -292,6 +292,10 @@ const (
 	ByMTime
 )
 
+// KeptFolder stands at the end of arguments of a Check for the folder where it keeps
+// what it built.
+const KeptFolder = "{kept}"
+
 // Check is one command of a build.
 type Check struct {
 	Name   string // "go build"
@@ -303,7 +307,8 @@ type Check struct {
 	Stale  Stale
 	Writes []string // folders that it writes, absolute; redirected in a shadow tree
 	// Kept names variables that are set to a folder of Aura's own, where the
-	// check keeps what it built. What it builds of planned text is dropped.
+	// check keeps what it built; KeptFolder in the arguments stands for it, too.
+	// What is built of planned text is dropped there when Stale is ByMTime.
 	Kept []string
 	// Install is the command that installs the program, for people.
 	Install string

@@ -81,6 +81,9 @@ const startWait = 10 * time.Second
 // stopTime bounds how long a stop waits for servers before it kills them.
 const stopTime = 5 * time.Second
 
+// tidyEvery is how often what builds have made is looked through.
+const tidyEvery = 10 * time.Minute
+
 // softMemory is the size of the daemon's own heap above which the collector
 // works harder; servers have their own.
 const softMemory = 1 << 30
@@ -175,7 +178,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if !cfg.Validate.Shadow {
 		helper = nil
 	}
-	d.validator, err = validate.New(validate.Options{Spawner: spawner, Helper: helper, Dir: filepath.Join(o.Paths.State, "validate"), Log: o.Log})
+	d.validator, err = validate.New(validate.Options{Spawner: spawner, Helper: helper, Dir: filepath.Join(o.Paths.State, "validate"), Built: filepath.Join(o.Paths.Cache, "built"), Log: o.Log})
 	if err != nil {
 		return err
 	}
@@ -200,9 +203,10 @@ func Run(ctx context.Context, o Options) (err error) {
 		},
 		IdleStop: time.Duration(cfg.Daemon.IdleStopMinutes) * time.Minute,
 	})
-	var reloads sync.WaitGroup
-	reloads.Go(func() { d.reloads(ctx) })
-	defer reloads.Wait()
+	var beside sync.WaitGroup
+	beside.Go(func() { d.reloads(ctx) })
+	beside.Go(func() { d.tidies(ctx) })
+	defer beside.Wait()
 	defer stop()
 	o.Log.Info("serving", "socket", o.Paths.Socket, "version", o.Version, "pid", os.Getpid())
 	err = d.server.Serve(ctx, listener)
@@ -224,6 +228,32 @@ func (d *Daemon) reloads(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// tidies removes what builds have made and nobody needs any more, some time
+// after the start, which has more urgent work, and from then on.
+func (d *Daemon) tidies(ctx context.Context) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if left, err := d.validator.Tidy(ctx, d.retention()); err != nil && ctx.Err() == nil {
+				d.log.Warn("what builds have made could not be tidied up", "folder", left.Dir, "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// retention is how long, and how much, of what builds have made is kept.
+func (d *Daemon) retention() validate.Retention {
+	cfg, _ := d.o.Config.Get()
+	return validate.Retention{
+		Age:   time.Duration(cfg.Validate.KeepDays) * 24 * time.Hour,
+		Bytes: int64(cfg.Validate.KeepMegabytes) * 1_000_000,
 	}
 }
 

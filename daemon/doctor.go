@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -32,6 +33,13 @@ func (d *Daemon) doctor(ctx context.Context, c serve.Call) (any, error) {
 		check("shadow builds", "ok", "a build sees a change before your files do", "")
 	} else {
 		check("shadow builds", "warn", "builds run in place and are rolled back when they fail: "+why, "")
+	}
+	if built, err := d.validator.Built(ctx); err != nil {
+		check("what builds keep", "warn", err.Error(), "")
+	} else {
+		r := d.retention()
+		check("what builds keep", "ok", fmt.Sprintf("%d MB of %d projects in %s; at most %d MB, each for %d days after its last use (validate.keep_megabytes, keep_days)",
+			built.Bytes/1_000_000, built.Folders, built.Dir, r.Bytes/1_000_000, int(r.Age.Hours()/24)), "")
 	}
 
 	dir := in.Workspace

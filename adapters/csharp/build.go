@@ -2,10 +2,7 @@ package csharp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -98,9 +95,11 @@ var common = []string{
 	"-p:UseSharedCompilation=false", "-p:GenerateFullPaths=true",
 }
 
+// check is one build. In place it writes not where the user's builds do, whose
+// next one would take what it finds there for its own.
 func check(ctx context.Context, s adapters.Snapshot, p adapters.Project, target string, restored bool) adapters.Check {
 	argv := append([]string{"dotnet", "build", target}, common...)
-	place := append(slices.Clone(argv), "-p:UseArtifactsOutput=true", "-p:ArtifactsPath="+ownFolder(p.Root))
+	place := append(slices.Clone(argv), "-p:UseArtifactsOutput=true", "-p:ArtifactsPath="+adapters.KeptFolder)
 	if restored {
 		argv = append(argv, "--no-restore")
 	}
@@ -121,17 +120,6 @@ func check(ctx context.Context, s adapters.Snapshot, p adapters.Project, target 
 			})
 		},
 	}
-}
-
-// ownFolder is where a build in place writes: not where the user's builds do,
-// whose next one would take what it finds there for its own.
-func ownFolder(root string) string {
-	base, err := os.UserCacheDir()
-	if err != nil {
-		base = os.TempDir()
-	}
-	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(base, "aura", "build", "csharp-"+hex.EncodeToString(sum[:6]))
 }
 
 // finding is one line of MSBuild's canonical form:

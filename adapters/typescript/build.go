@@ -40,7 +40,7 @@ func (a *Adapter) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Pr
 	if err != nil || len(list) == 0 && len(loose) == 0 {
 		return nil, err
 	}
-	script, cache, err := unpacked(checkScript)
+	script, err := unpacked(checkScript)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (a *Adapter) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Pr
 			}
 			continue
 		}
-		argv := append([]string{"node", script, folder, cache}, groups[folder]...)
+		argv := append([]string{"node", script, folder, adapters.KeptFolder}, groups[folder]...)
 		if i == 0 && len(loose) > 0 {
 			argv = append(append(argv, "--"), loose...)
 		}
@@ -195,9 +195,8 @@ func compilerOf(ctx context.Context, s adapters.Snapshot, top, dir string) (fold
 	}
 }
 
-// unpacked puts the script into Aura's cache, and returns where it is and the
-// folder in which the compiler keeps what it knows of earlier runs.
-func unpacked(script []byte) (path, cache string, err error) {
+// unpacked puts the script into Aura's cache, and returns where it is.
+func unpacked(script []byte) (path string, err error) {
 	home, err := os.UserCacheDir()
 	if err != nil {
 		home = os.TempDir()
@@ -205,29 +204,28 @@ func unpacked(script []byte) (path, cache string, err error) {
 	dir := filepath.Join(home, "aura", "typescript")
 	sum := sha256.Sum256(script)
 	path = filepath.Join(dir, "check-"+hex.EncodeToString(sum[:6])+".cjs")
-	cache = filepath.Join(dir, "known")
 	have, err := os.ReadFile(path)
 	switch {
 	case err == nil && bytes.Equal(have, script):
-		return path, cache, nil
+		return path, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return "", "", fmt.Errorf("the check of TypeScript projects: %w", err)
+		return "", fmt.Errorf("the check of TypeScript projects: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", "", fmt.Errorf("the check of TypeScript projects: %w", err)
+		return "", fmt.Errorf("the check of TypeScript projects: %w", err)
 	}
 	next, err := os.CreateTemp(dir, "check-*.new")
 	if err != nil {
-		return "", "", fmt.Errorf("the check of TypeScript projects: %w", err)
+		return "", fmt.Errorf("the check of TypeScript projects: %w", err)
 	}
 	_, err = next.Write(script)
 	if err = errors.Join(err, next.Close()); err == nil {
 		err = os.Rename(next.Name(), path)
 	}
 	if err != nil {
-		return "", "", errors.Join(fmt.Errorf("the check of TypeScript projects: %w", err), os.Remove(next.Name()))
+		return "", errors.Join(fmt.Errorf("the check of TypeScript projects: %w", err), os.Remove(next.Name()))
 	}
-	return path, cache, nil
+	return path, nil
 }
 
 // parseChecked reads what the script prints.

@@ -67,6 +67,9 @@ func judge(t *testing.T, root string, changed ...string) ([]adapters.Problem, er
 	}
 	var out []adapters.Problem
 	for _, c := range checks {
+		if i := slices.Index(c.Argv, adapters.KeptFolder); i >= 0 {
+			c.Argv[i] = root + "-kept"
+		}
 		cmd := exec.CommandContext(t.Context(), c.Argv[0], c.Argv[1:]...)
 		cmd.Dir = c.Dir
 		cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(tsc)+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -25,7 +25,7 @@ func TestKept_PlannedResultsAreDropped(t *testing.T) {
 	script := `cat a.txt >> "$KEPT/log"; test "$KEPT" = "$ALSO" || echo "a.txt:1: two folders"; grep -q BAD a.txt && echo "a.txt:1: bad"; true`
 	b := keeping{scripted{checks: []string{script}}}
 	log := func() string {
-		found, err := filepath.Glob(filepath.Join(v.folders.dir, "*", "log"))
+		found, err := filepath.Glob(filepath.Join(v.folders.dir, "*", "*", "log"))
 		if err != nil || len(found) > 1 {
 			t.Fatal(found, err)
 		}
@@ -57,7 +57,7 @@ type keeping struct{ scripted }
 func (k keeping) Checks(ctx context.Context, s adapters.Snapshot, p adapters.Project, changed []string) ([]adapters.Check, error) {
 	out, err := k.scripted.Checks(ctx, s, p, changed)
 	for i := range out {
-		out[i].Kept = []string{"KEPT", "ALSO"}
+		out[i].Kept, out[i].Stale = []string{"KEPT", "ALSO"}, adapters.ByMTime
 	}
 	return out, err
 }

@@ -153,7 +153,8 @@ func (r *run) unit(ctx context.Context, u Unit, planned bool, exec func(command)
 		if err != nil {
 			return v, err
 		}
-		v.commands = append(v.commands, strings.Join(r.argv(ck), " "))
+		argv, _ := r.argv(ck)
+		v.commands = append(v.commands, strings.Join(argv, " "))
 		failed := make([]problem, 0, len(found))
 		for _, p := range found {
 			if p.Warning {
@@ -214,30 +215,34 @@ func (r *run) full(ctx context.Context, ck adapters.Check, planned bool, l *line
 	return r.check(ctx, ck, planned, l, exec)
 }
 
-// argv returns the command of a check where this run makes it.
-func (r *run) argv(ck adapters.Check) []string {
+// argv returns the command of a check where this run makes it, and the folder
+// where it keeps what it builds, if it keeps something.
+func (r *run) argv(ck adapters.Check) (argv []string, kept string) {
+	argv = ck.Argv
 	if r.inPlace && len(ck.Place) > 0 {
-		return ck.Place
+		argv = ck.Place
 	}
-	return ck.Argv
+	kept = r.folders.path(ck, argv)
+	argv = slices.Clone(argv)
+	for i, arg := range argv {
+		if before, ok := strings.CutSuffix(arg, adapters.KeptFolder); ok {
+			argv[i] = before + kept
+		}
+	}
+	return argv, kept
 }
 
 // check returns what one command finds: on the real tree, or on the planned one.
 func (r *run) check(ctx context.Context, ck adapters.Check, planned bool, l *lines, exec func(command) (result, error)) ([]problem, error) {
-	c := command{dir: ck.Dir, env: setenv(append(r.req.Env[:len(r.req.Env):len(r.req.Env)], ck.Env...), "PWD", ck.Dir)}
-	argv := r.argv(ck)
+	argv, folder := r.argv(ck)
+	c := command{dir: ck.Dir, kept: folder, drops: ck.Stale == adapters.ByMTime, env: setenv(append(r.req.Env[:len(r.req.Env):len(r.req.Env)], ck.Env...), "PWD", ck.Dir)}
 	program, err := lookPath(argv[0], c.env)
 	if err != nil {
 		return nil, err
 	}
 	c.argv = append([]string{program}, argv[1:]...)
-	if len(ck.Kept) > 0 {
-		if c.kept, err = r.folders.folder(ck); err != nil {
-			return nil, err
-		}
-		for _, name := range ck.Kept {
-			c.env = setenv(c.env, name, c.kept)
-		}
+	for _, name := range ck.Kept {
+		c.env = setenv(c.env, name, c.kept)
 	}
 	if !planned && r.real != nil {
 		if found, ok := r.known.get(keyOf(r.real, c)); ok {

@@ -30,6 +30,8 @@ type command struct {
 	env  []string // complete
 	dir  string
 	kept string // folder where it keeps what it built; empty: none
+	// drops says that what it builds of planned text must not stay there.
+	drops bool
 }
 
 // result is how a command ended.

@@ -20,7 +20,7 @@ func (s *shadow) run(ctx context.Context, root string, files []staged, c command
 	}
 	o := order{Root: root, Mount: s.mount, Size: s.size, Files: files,
 		Argv: c.argv, Env: c.env, Dir: c.dir}
-	if len(files) > 0 && !within(root, c.kept) {
+	if c.drops && len(files) > 0 && !within(root, c.kept) {
 		o.Drop = c.kept
 	}
 	if os.Geteuid() == 0 { // mounts of root's own keep access to files of every owner

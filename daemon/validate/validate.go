@@ -38,6 +38,7 @@ type Options struct {
 	// before it; empty means that there is no shadow.
 	Helper []string
 	Dir    string       // absolute private folder for state; made when missing
+	Built  string       // absolute private folder for what checks build and keep; empty: below Dir
 	Memory int64        // bytes; 0 means DefaultMemory
 	Log    *slog.Logger // nil discards
 }
@@ -66,6 +67,12 @@ func New(o Options) (*Validator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("validate: %w", err)
 	}
+	built := filepath.Join(dir, "built")
+	if o.Built != "" {
+		if built, err = filepath.Abs(o.Built); err != nil {
+			return nil, fmt.Errorf("validate: %w", err)
+		}
+	}
 	if o.Memory <= 0 {
 		o.Memory = DefaultMemory
 	}
@@ -77,7 +84,7 @@ func New(o Options) (*Validator, error) {
 		shadow:  &shadow{helper: o.Helper, mount: filepath.Join(dir, "shadow"), size: o.Memory},
 		inputs:  newInputs(),
 		known:   newCache(),
-		folders: newKept(filepath.Join(dir, "kept")),
+		folders: newKept(built),
 		log:     o.Log,
 	}, nil
 }
