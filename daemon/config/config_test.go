@@ -26,7 +26,7 @@ func TestLoadDefaults(t *testing.T) {
 	}
 	want := &Config{
 		Daemon:   Daemon{IdleStopMinutes: 60, ServerIdleMinutes: 30, LogLevel: "info"},
-		Validate: Validate{BuildTimeoutSeconds: 30, EditTimeoutSeconds: 300, Shadow: true},
+		Validate: Validate{BuildTimeoutSeconds: 30, EditTimeoutSeconds: 300, KeepDays: 14, KeepMegabytes: 10000, Shadow: true},
 		Journal:  Journal{KeepDays: 14, KeepTransactions: 200, KeepMegabytes: 500},
 		Limits:   Limits{Connections: 256, QueuedRequests: 512, FrameMegabytes: 64, OutboundMegabytes: 16, FileMegabytes: 16, TransactionFiles: 10000, Crashes: 5, CrashSeconds: 300, LoadingSeconds: 60},
 	}
