@@ -19,9 +19,9 @@ func BaseNames(base string) []string {
 	for i := 0; i < len(base); {
 		r, size := utf8.DecodeRuneInString(base[i:])
 		switch {
-		case nameRune(r):
+		case NameRune(r):
 			start := i
-			for i < len(base) && nameRune(r) {
+			for i < len(base) && NameRune(r) {
 				i += size
 				r, size = utf8.DecodeRuneInString(base[i:])
 			}
@@ -57,7 +57,8 @@ func BaseNames(base string) []string {
 	return out
 }
 
-func nameRune(r rune) bool {
+// NameRune reports whether a rune may be part of a name in some language.
+func NameRune(r rune) bool {
 	return r == '_' || r == '$' || r == '#' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' ||
 		r >= utf8.RuneSelf && r != utf8.RuneError
 }

@@ -69,6 +69,7 @@ type Symbol struct {
 	Modifiers  []string // static, abstract, async, pointer, …
 	Attributes []string // attributes, decorators, struct tags, directives as written
 	Bases      []string // bases, embedded and implemented types as written
+	Resolved   []string // for each of Bases what the file's imports make of its name, "django.db.models.Model", or empty; nil when they say nothing
 	Path       string   // file, absolute
 	Whole      Span     // with doc comment and attributes
 	Decl       Span     // without them

@@ -17,7 +17,7 @@ import (
 )
 
 // extractorVersion changes whenever parse answers otherwise for the same bytes.
-const extractorVersion = "go1"
+const extractorVersion = "go2"
 
 // spec is how Go files are read.
 func spec() *syntax.Spec {
@@ -164,9 +164,12 @@ func (x *extractor) imports(file *ast.File) {
 			continue
 		}
 		im := syntax.Import{Path: name, Span: x.span(s)}
-		if s.Name != nil {
+		if s.Name == nil {
+			im.Names = packageNames(name)
+		} else {
 			im.Alias = s.Name.Name
 			if im.Alias != "_" && im.Alias != "." {
+				im.Names = []syntax.Binding{{As: im.Alias}}
 				x.add(graph.Symbol{
 					Name: im.Alias, Qualified: im.Alias, Kind: graph.KindNamespace, Local: true, Visibility: private,
 					Signature: "import " + im.Alias + " " + s.Path.Value,
@@ -176,4 +179,27 @@ func (x *extractor) imports(file *ast.File) {
 		}
 		x.tree.Imports = append(x.tree.Imports, im)
 	}
+}
+
+// packageNames returns the names that the package at an import path may have:
+// the last element that is no version or, as a hyphen or dot cannot be part of a
+// name, what stands between them: yaml of "gopkg.in/yaml.v3".
+func packageNames(importPath string) []syntax.Binding {
+	dir, last := path.Split(importPath)
+	if version(last) && dir != "" {
+		last = path.Base(dir)
+	}
+	var out []syntax.Binding
+	for _, part := range strings.FieldsFunc(last, func(r rune) bool { return r == '-' || r == '.' }) {
+		if part != "go" && !version(part) || part == last {
+			out = append(out, syntax.Binding{As: part})
+		}
+	}
+	return out
+}
+
+// version reports whether an element of an import path is a major version, as v2.
+func version(element string) bool {
+	rest, ok := strings.CutPrefix(element, "v")
+	return ok && rest != "" && strings.Trim(rest, "0123456789") == ""
 }

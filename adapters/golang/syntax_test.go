@@ -47,7 +47,7 @@ func describe(tree *syntax.Tree, content string) string {
 		for _, part := range []struct {
 			name string
 			list []string
-		}{{"modifiers", s.Modifiers}, {"attributes", s.Attributes}, {"bases", s.Bases}, {"results", s.Results}} {
+		}{{"modifiers", s.Modifiers}, {"attributes", s.Attributes}, {"bases", s.Bases}, {"resolved", s.Resolved}, {"results", s.Results}} {
 			if len(part.list) > 0 {
 				fmt.Fprintf(&b, " | %s %q", part.name, part.list)
 			}

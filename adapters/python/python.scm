@@ -83,9 +83,11 @@
   (#any-of? @_object "self" "cls"))
 
 ; Imports. A name given by one belongs to the file.
-(import_statement name: (dotted_name) @path) @import
+(import_statement name: (dotted_name) @path @imported) @import
 (import_statement name: (aliased_import name: (_) @path alias: (identifier) @alias)) @import
 (import_from_statement module_name: (_) @path) @import
+(import_from_statement module_name: (_) @path name: (dotted_name) @imported) @import
+(import_from_statement module_name: (_) @path name: (aliased_import name: (dotted_name) @imported alias: (identifier) @alias)) @import
 (aliased_import) @scope @binding
 (import_statement name: (aliased_import alias: (identifier) @bound.namespace))
 (import_from_statement name: (aliased_import alias: (identifier) @bound.variable))

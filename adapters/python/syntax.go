@@ -12,7 +12,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "python1"
+const extractorVersion = "python2"
 
 //go:embed python.scm
 var query string
@@ -32,6 +32,7 @@ func spec() *syntax.Spec {
 		Separator: ".",
 		Grammars:  []syntax.Grammar{{Language: tables, Query: query}},
 		Namespace: namespace,
+		Imported:  fromRoot,
 		Comment:   comment,
 		Doc:       docstring,
 		Parameter: parameter,
@@ -62,6 +63,28 @@ func namespace(root, path string, _ *syntax.Tree) (name, alias string) {
 		name, alias = name+".pyi", strings.Join(inner, ".")
 	}
 	return name, alias
+}
+
+// fromRoot names a module that is imported relative to the one at path.
+func fromRoot(root, path, name string) string {
+	rest := strings.TrimLeft(name, ".")
+	if rest == name {
+		return name
+	}
+	home, _ := namespace(root, path, nil)
+	parts := strings.Split(strings.TrimSuffix(home, ".pyi"), ".")
+	up := len(name) - len(rest)
+	if stem, _, _ := strings.Cut(filepath.Base(path), "."); stem == "__init__" && parts[len(parts)-1] != stem {
+		up-- // a package is its own
+	}
+	if up > len(parts) {
+		return name // above the project
+	}
+	parts = parts[:len(parts)-up]
+	if rest != "" {
+		parts = append(parts, rest)
+	}
+	return strings.Join(parts, ".")
 }
 
 // comment leaves the line that names the interpreter to the file; nothing but

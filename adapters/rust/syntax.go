@@ -14,7 +14,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "rust1"
+const extractorVersion = "rust2"
 
 //go:embed rust.scm
 var query string
@@ -33,6 +33,7 @@ func spec() *syntax.Spec {
 		Separator: "::",
 		Grammars:  []syntax.Grammar{{Language: tables, Query: query}},
 		Namespace: namespace,
+		Imported:  fromRoot,
 		Binds:     binds,
 		Comment:   comment,
 		Parameter: parameter,
@@ -57,6 +58,36 @@ func namespace(root, path string, _ *syntax.Tree) (name, alias string) {
 		parts = parts[:len(parts)-1]
 	}
 	return strings.Join(parts, "::"), ""
+}
+
+// fromRoot names what a path means that begins at the crate, or at the module
+// of the file at path or the one around it. Those of modules within the file
+// are not told apart from it.
+func fromRoot(root, path, name string) string {
+	home, _ := namespace(root, path, nil)
+	parts := strings.Split(home, "::")
+	if home == "main" || home == "" {
+		parts = nil
+	}
+	rest, crate := strings.CutPrefix(name, "crate::")
+	if crate {
+		return rest
+	}
+	if rest, ok := strings.CutPrefix(name, "self::"); ok {
+		return strings.Join(append(parts, rest), "::")
+	}
+	rest = name
+	for strings.HasPrefix(rest, "super::") {
+		rest = strings.TrimPrefix(rest, "super::")
+		if len(parts) == 0 {
+			return name
+		}
+		parts = parts[:len(parts)-1]
+	}
+	if rest == name {
+		return name
+	}
+	return strings.Join(append(parts, rest), "::")
 }
 
 // binds tells a name that a pattern declares from the constant or variant that
@@ -134,13 +165,20 @@ func complete(s, parent *graph.Symbol) {
 func expand(imports []syntax.Import) []syntax.Import {
 	var out []syntax.Import
 	for _, im := range imports {
-		if !strings.ContainsAny(im.Path, "{ ") {
-			out = append(out, im)
-			continue
-		}
 		for _, p := range paths("", im.Path, 0) {
-			path, alias, _ := strings.Cut(p, " as ")
-			out = append(out, syntax.Import{Path: strings.TrimSpace(path), Alias: strings.TrimSpace(alias), Span: im.Span})
+			path, alias, renamed := strings.Cut(p, " as ")
+			one := syntax.Import{Path: strings.TrimSpace(path), Alias: im.Alias, Span: im.Span}
+			if renamed {
+				one.Alias = strings.TrimSpace(alias)
+			}
+			name := one.Alias
+			if name == "" {
+				name = one.Path[strings.LastIndexByte(one.Path, ':')+1:]
+			}
+			if name != "_" && name != "*" {
+				one.Names = []syntax.Binding{{As: name}}
+			}
+			out = append(out, one)
 		}
 	}
 	return out

@@ -17,9 +17,18 @@
 (export_statement source: (string (string_fragment) @path)) @import
 (import_statement (import_clause (namespace_import (identifier) @alias)) source: (string (string_fragment) @path)) @import
 (import_statement source: (string (string_fragment) @path)) @import
+(import_statement (import_clause (identifier) @default) source: (string (string_fragment) @path)) @import
+(import_statement (import_clause (named_imports (import_specifier name: (identifier) @imported !alias))) source: (string (string_fragment) @path)) @import
+(import_statement (import_clause (named_imports (import_specifier name: (identifier) @imported alias: (identifier) @alias))) source: (string (string_fragment) @path)) @import
 (call_expression function: (import) arguments: (arguments . (string (string_fragment) @path))) @import
 ((call_expression function: (identifier) @_call arguments: (arguments . (string (string_fragment) @path))) @import
   (#eq? @_call "require"))
+((variable_declarator name: (identifier) @alias value: (call_expression function: (identifier) @_call arguments: (arguments . (string (string_fragment) @path))) @import)
+  (#eq? @_call "require"))
+((variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @imported)
+  value: (call_expression function: (identifier) @_call arguments: (arguments . (string (string_fragment) @path))) @import) (#eq? @_call "require"))
+((variable_declarator name: (object_pattern (pair_pattern key: (property_identifier) @imported value: (identifier) @alias))
+  value: (call_expression function: (identifier) @_call arguments: (arguments . (string (string_fragment) @path))) @import) (#eq? @_call "require"))
 (import_statement) @scope @binding
 ((lexical_declaration (variable_declarator value: (call_expression function: (identifier) @_call))) @scope (#eq? @_call "require"))
 ((variable_declaration (variable_declarator value: (call_expression function: (identifier) @_call))) @scope (#eq? @_call "require"))

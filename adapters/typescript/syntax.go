@@ -12,7 +12,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "typescript2"
+const extractorVersion = "typescript3"
 
 //go:embed ecmascript.scm
 var ecmascriptQuery string
@@ -45,6 +45,7 @@ func spec() *syntax.Spec {
 			{Language: javascriptTables, Query: javascriptQuery + ecmascriptQuery + jsxQuery},
 		},
 		Namespace: namespace,
+		Imported:  fromRoot,
 		Comment:   comment,
 		Parameter: parameter,
 		Complete:  complete,
@@ -70,6 +71,24 @@ func namespace(root, path string, _ *syntax.Tree) (name, alias string) {
 		return stem, ""
 	}
 	return rel, stem
+}
+
+// fromRoot names a module that is imported relative to the file at path. That it
+// may be the index of a folder does not show.
+func fromRoot(root, path, name string) string {
+	if !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") && name != "." && name != ".." {
+		return name
+	}
+	rel, err := filepath.Rel(root, filepath.Join(filepath.Dir(path), filepath.FromSlash(name)))
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return name
+	}
+	rel = filepath.ToSlash(rel)
+	switch ext := filepath.Ext(rel); ext {
+	case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
+		return strings.TrimSuffix(rel, ext)
+	}
+	return rel
 }
 
 // comment tells JSDoc from other comments. The line that names an interpreter

@@ -137,7 +137,7 @@ func (x *reader) symbol(i, head, at, size int) (graph.Symbol, error) {
 		return x.list(d)
 	}
 	s.Params, s.Results, s.Modifiers = lists(flagParams), lists(flagResults), lists(flagModifiers)
-	s.Attributes, s.Bases = lists(flagAttributes), lists(flagBases)
+	s.Attributes, s.Bases, s.Resolved = lists(flagAttributes), lists(flagBases), lists(flagResolved)
 	x.spans(d, flags, &s)
 
 	var owner graph.Symbol

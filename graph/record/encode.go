@@ -167,6 +167,7 @@ func (e *encoder) symbol(i int, s *graph.Symbol) {
 	set(flagModifiers, s.Modifiers != nil)
 	set(flagAttributes, s.Attributes != nil)
 	set(flagBases, s.Bases != nil)
+	set(flagResolved, s.Resolved != nil)
 	set(flagWhole, s.Whole != s.Decl)
 	set(flagBody, s.Body != graph.Span{})
 	set(flagNameLength, s.NameSpan.End-s.NameSpan.Start != len(s.Name))
@@ -192,7 +193,7 @@ func (e *encoder) symbol(i int, s *graph.Symbol) {
 			e.text(v)
 		}
 	}
-	for _, l := range [...][]string{s.Params, s.Results, s.Modifiers, s.Attributes, s.Bases} {
+	for _, l := range [...][]string{s.Params, s.Results, s.Modifiers, s.Attributes, s.Bases, s.Resolved} {
 		if l != nil {
 			e.list(l)
 		}

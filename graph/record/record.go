@@ -90,6 +90,7 @@ const (
 	flagJoined
 	separatorShift = 20 // two bits
 	idShift        = 22 // two bits
+	flagResolved   = 1 << 24
 )
 
 // How an id is written.

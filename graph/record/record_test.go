@@ -56,7 +56,7 @@ func symbolsOf(r *rand.Rand, n int) []graph.Symbol {
 			Name: name, Qualified: name, Kind: graph.KindMethod, Path: "/w/f",
 			Decl: graph.Span{Start: start, End: end}, Whole: graph.Span{Start: start, End: end},
 			NameSpan: graph.Span{Start: start, End: start + len(name)}, Local: r.IntN(2) == 0, Merged: r.IntN(5) == 0,
-			Params: list(), Results: list(), Modifiers: list(), Attributes: list(), Bases: list(),
+			Params: list(), Results: list(), Modifiers: list(), Attributes: list(), Bases: list(), Resolved: list(),
 		}
 		switch r.IntN(4) {
 		case 0:

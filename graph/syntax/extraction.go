@@ -264,17 +264,60 @@ func bySpan(a, b graph.Span) int {
 }
 
 // imported is an import statement, or one name in it.
-type imported struct{ whole, path, alias graph.Span }
+type imported struct {
+	whole, path, alias graph.Span
+	name               graph.Span // in the module
+	unnamed            graph.Span // name in the file of what the module gives without one
+}
 
 func importOf(at *[roles]*capture) imported {
-	im := imported{whole: at[roleImport].span()}
-	if at[rolePath] != nil {
-		im.path = at[rolePath].span()
+	span := func(r role) graph.Span {
+		if at[r] == nil {
+			return graph.Span{}
+		}
+		return at[r].span()
 	}
-	if at[roleAlias] != nil {
-		im.alias = at[roleAlias].span()
+	return imported{whole: span(roleImport), path: span(rolePath), alias: span(roleAlias), name: span(roleImported), unnamed: span(roleDefault)}
+}
+
+// names reports whether it tells of one name of several.
+func (im *imported) names() bool { return im.name.End > 0 || im.unnamed.End > 0 }
+
+// importAll makes one Import of what several matches tell of a path.
+func (x *extraction) importAll() {
+	slices.SortStableFunc(x.imports, func(a, b imported) int {
+		return cmp.Or(bySpan(a.whole, b.whole), bySpan(a.path, b.path), cmp.Compare(a.name.End, b.name.End), cmp.Compare(a.unnamed.End, b.unnamed.End), bySpan(b.alias, a.alias))
+	})
+	var last *imported
+	for i := range x.imports {
+		im := &x.imports[i]
+		same := last != nil && last.whole == im.whole && last.path == im.path
+		// A special and a general pattern may tell of the same.
+		if !same || !im.names() && last.alias.End > 0 && im.alias.End > 0 {
+			made := Import{Path: x.line(im.path), Span: im.whole}
+			if !im.names() {
+				made.Alias = x.intern(im.alias)
+			}
+			x.tree.Imports = append(x.tree.Imports, made)
+			last = im
+		}
+		to := &x.tree.Imports[len(x.tree.Imports)-1]
+		switch {
+		case im.name.End > 0:
+			b := Binding{Name: x.line(im.name)}
+			if b.As = b.Name; im.alias.End > 0 {
+				b.As = x.intern(im.alias)
+			}
+			if im.name == im.path {
+				b.Name = ""
+			}
+			to.Names = append(to.Names, b)
+		case im.unnamed.End > 0:
+			to.Names = append(to.Names, Binding{Name: "default", As: x.intern(im.unnamed)})
+		case im.alias.End > 0:
+			to.Names = append(to.Names, Binding{As: x.intern(im.alias)})
+		}
 	}
-	return im
 }
 
 // order sorts what was read and makes tokens of the strings.
@@ -285,15 +328,7 @@ func (x *extraction) order() {
 	sortOnce(t.Tokens, func(a, b Token) int { return bySpan(a.Span, b.Span) })
 	sortOnce(x.attributes, bySpan)
 	sortOnce(x.items, func(a, b item) int { return cmp.Or(bySpan(a.span, b.span), cmp.Compare(a.rank(), b.rank())) })
-	slices.SortStableFunc(x.imports, func(a, b imported) int {
-		return cmp.Or(bySpan(a.whole, b.whole), bySpan(a.path, b.path), bySpan(b.alias, a.alias))
-	})
-	x.imports = slices.CompactFunc(x.imports, func(a, b imported) bool {
-		return a.whole == b.whole && a.path == b.path && min(a.alias.End, b.alias.End) == 0 // told by a special and by a general pattern
-	})
-	for _, im := range x.imports {
-		t.Imports = append(t.Imports, Import{Path: x.line(im.path), Alias: x.intern(im.alias), Span: im.whole})
-	}
+	x.importAll()
 	slices.SortStableFunc(x.faults, func(a, b capture) int { return cmp.Compare(a.start, b.start) })
 	for i := range x.faults {
 		t.Errors = append(t.Errors, x.fault(&x.faults[i]))

@@ -60,6 +60,8 @@ type TreeSitter struct {
 	Grammars  []Grammar
 	// Namespace is that of Spec.
 	Namespace func(root, path string, t *Tree) (name, alias string)
+	// Imported is that of Spec.
+	Imported func(root, path, imported string) string
 	// Binds reports whether a name in a pattern is declared there; without it all are.
 	Binds func(name string) bool
 	// Comment says what a comment before a declaration is, and its text if it
@@ -90,7 +92,7 @@ func (l TreeSitter) Spec() *Spec {
 			lacks = missing(g)
 		}
 	}
-	s := &Spec{Version: l.Version, Namespace: l.Namespace, Separator: l.Separator, Missing: lacks}
+	s := &Spec{Version: l.Version, Namespace: l.Namespace, Imported: l.Imported, Separator: l.Separator, Missing: lacks}
 	s.Parse = func(path string, content []byte) (*Tree, error) {
 		if lacks != "" {
 			return nil, fmt.Errorf("%s: %w: %s", path, ErrNotBuilt, lacks)

@@ -65,10 +65,12 @@ const (
 	roleDoc        // @doc: the node that documents
 	roleParameter  // @parameter: one parameter of the @parameters in its match
 	// Of the file.
-	roleImport  // @import: a statement
-	rolePath    // @path
-	roleAlias   // @alias
-	rolePackage // @package: the name in the package clause
+	roleImport   // @import: a statement
+	rolePath     // @path
+	roleAlias    // @alias: the name in the file of all that is imported or, with @imported, of that
+	roleImported // @imported: a name in the module at @path; the path itself when all of it is written to use it
+	roleDefault  // @default: the name in the file of what the module gives without a name
+	rolePackage  // @package: the name in the package clause
 	roles
 )
 
@@ -79,7 +81,7 @@ var simple = map[string]role{
 	"inner": roleInner, "outer": roleOuter, "statement": roleStatement,
 	"of": roleOf, "name": roleName, "qualifier": roleQualifier, "trait": roleTrait, "arity": roleArity, "body": roleBody, "parameters": roleParameters, "result": roleResult,
 	"type": roleType, "modifier": roleModifier, "attribute": roleAttribute, "base": roleBase, "doc": roleDoc, "parameter": roleParameter,
-	"import": roleImport, "path": rolePath, "alias": roleAlias, "package": rolePackage,
+	"import": roleImport, "path": rolePath, "alias": roleAlias, "imported": roleImported, "default": roleDefault, "package": rolePackage,
 }
 
 var kinded = map[string]role{"definition": roleDefinition, "bound": roleBound, "assigned": roleAssigned, "member": roleMember}

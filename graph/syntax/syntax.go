@@ -7,6 +7,7 @@ package syntax
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/auralsp/aura/graph"
 )
@@ -28,6 +29,10 @@ type Spec struct {
 	// the file's top level stands in, and the same as sources write it when that
 	// differs. nil means that files have no namespace.
 	Namespace func(root, path string, t *Tree) (name, alias string)
+	// Imported returns the qualified name, within the project at root, of what an
+	// import of the file at path writes relative to it, and everything else as it
+	// is. nil means that imports are absolute.
+	Imported  func(root, path, imported string) string
 	Separator string // between the parts of a qualified name
 }
 
@@ -78,6 +83,13 @@ type Import struct {
 	Path  string // as written, without quotes
 	Alias string // local name if given
 	Span  graph.Span
+	Names []Binding // what the file may call by name for it
+}
+
+// Binding is a name that an import brings into its file.
+type Binding struct {
+	Name string // in the module that is imported; empty for the module itself
+	As   string // in the file; dotted where the language writes all of a path
 }
 
 // Problem is a place that could not be parsed.
@@ -95,10 +107,11 @@ type Place struct {
 
 // Read parses a file within MaxFile bytes and identifies its symbols.
 func (s *Spec) Read(path string, content []byte, at Place) (*Tree, error) {
-	t, err := s.ParseFile(path, content)
+	t, err := s.parse(path, content)
 	if err != nil {
 		return nil, err
 	}
+	s.bases(t, at, path)
 	home := graph.Home{Language: at.Language, Project: at.Project, Separator: s.Separator}
 	if s.Namespace != nil {
 		home.Namespace, home.Alias = s.Namespace(at.Root, path, t)
@@ -107,8 +120,17 @@ func (s *Spec) Read(path string, content []byte, at Place) (*Tree, error) {
 	return t, nil
 }
 
-// ParseFile reads a file by its Spec within MaxFile bytes; its symbols have no ids.
+// ParseFile reads a file by its Spec within MaxFile bytes, as if the project
+// were its folder; its symbols have no ids.
 func (s *Spec) ParseFile(path string, content []byte) (*Tree, error) {
+	t, err := s.parse(path, content)
+	if err == nil {
+		s.bases(t, Place{Root: filepath.Dir(path)}, path)
+	}
+	return t, err
+}
+
+func (s *Spec) parse(path string, content []byte) (*Tree, error) {
 	if len(content) > MaxFile {
 		return nil, fmt.Errorf("%s: %d bytes are more than the %d that are parsed", path, len(content), MaxFile)
 	}

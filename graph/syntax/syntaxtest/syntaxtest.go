@@ -5,6 +5,7 @@
 package syntaxtest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,9 @@ func Dump(t *syntax.Tree, content []byte) string {
 		fmt.Fprintf(&b, "import %q", im.Path)
 		if im.Alias != "" {
 			fmt.Fprintf(&b, " as %s", im.Alias)
+		}
+		for _, n := range im.Names {
+			fmt.Fprintf(&b, ", %s as %s", cmp.Or(n.Name, "all"), n.As)
 		}
 		b.WriteByte('\n')
 	}
@@ -102,6 +106,7 @@ func dumpSymbol(b *strings.Builder, s graph.Symbol, content []byte) {
 	list("modifiers", s.Modifiers)
 	list("attributes", s.Attributes)
 	list("bases", s.Bases)
+	list("resolved", s.Resolved)
 	if s.Doc != "" {
 		fmt.Fprintf(b, "\tdoc: %q\n", s.Doc)
 	}
