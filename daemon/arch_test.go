@@ -30,7 +30,7 @@ var layers = map[string]pkg{
 
 	"lspclient/change":  {1, "lspclient/text", "change.Set, pure; must not know the disk"},
 	"graph/syntax":      {1, "graph", "a file into symbols; queries arrive as data"},
-	"graph/record":      {1, "graph", "the symbols of a file in few bytes; knows no storage"},
+	"graph/record":      {1, "graph lspclient/text", "the symbols and words of a file in few bytes; knows no storage"},
 	"graph/store":       {1, "graph", "the file that keeps records; the only writer of it"},
 	"graph/search":      {1, "graph", "names, chunks, ranking"},
 	"daemon/api/schema": {1, "daemon/api", "JSON Schemas of the contract; apart, as its library is slow to start"},

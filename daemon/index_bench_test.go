@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,16 +157,7 @@ func median(list []time.Duration) time.Duration {
 // parser alone; then asks once more after a restart.
 func BenchmarkFullIndex(b *testing.B) {
 	w := newBenchWorld(b)
-	root := b.TempDir()
-	out, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, part := range []string{"go", "net", "cmd/compile", "crypto"} {
-		if err := os.CopyFS(filepath.Join(root, part), os.DirFS(filepath.Join(strings.TrimSpace(string(out)), "src", part))); err != nil {
-			b.Fatal(err)
-		}
-	}
+	root := library(b, "go", "net", "cmd/compile", "crypto")
 	specs := w.specs()
 	var paths []string
 	all, _ := walk(b, root)
@@ -176,7 +166,6 @@ func BenchmarkFullIndex(b *testing.B) {
 			paths = append(paths, p)
 		}
 	}
-	old(b, root)
 	var full, again, floor, verify []time.Duration
 	for b.Loop() {
 		floor = append(floor, w.parse(b, paths, specs))

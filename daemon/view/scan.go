@@ -10,20 +10,25 @@ import (
 )
 
 // scan returns the listed files that contain word as a whole identifier. It
-// does not verify by stat what the watcher would have told.
-func (v *View) scan(ctx context.Context, word string) ([]string, error) {
+// does not verify by stat what the watcher would have told. Files on disk that
+// lacks, if not nil, tells of are not read.
+func (v *View) scan(ctx context.Context, word string, lacks func(path string) bool) ([]string, error) {
 	var mu sync.Mutex
 	var out []string
 	buffers := sync.Pool{New: func() any { return new([]byte) }}
 	each(ctx, v.listed(), func(path string) {
 		v.mu.Lock()
 		var content []byte
-		if b := v.buffers[path]; b != nil {
+		b := v.buffers[path]
+		if b != nil {
 			content = b.holders[0].text
 		} else if f := v.files[path]; f != nil && !f.racy {
 			content = f.content
 		}
 		v.mu.Unlock()
+		if b == nil && lacks != nil && lacks(path) {
+			return
+		}
 		var found bool
 		if content != nil {
 			found = text.NextWord(content, word, 0) >= 0 && !binary(content)

@@ -26,8 +26,13 @@ type Snapshot struct {
 	v       *View
 	seq     uint64
 	reads   *reads
+	lacks   Lacks
 	planned map[string][]byte // nil content: there will be no file
 }
+
+// Lacks returns what tells of a path that its file certainly does not hold a
+// word, as of the snapshot or later; nil when nothing is known.
+type Lacks func(word string) func(path string) bool
 
 // reads is shared by a Snapshot and those that With makes of it.
 type reads struct {
@@ -39,6 +44,14 @@ type reads struct {
 // Snapshot returns the text at seq, which Barrier returned.
 func (v *View) Snapshot(seq uint64) *Snapshot {
 	return &Snapshot{v: v, seq: seq, reads: &reads{docs: map[string]Doc{}, words: map[string][]string{}}}
+}
+
+// Searching returns the snapshot with a faster Grep: files are not read that
+// lack the word.
+func (s *Snapshot) Searching(lacks Lacks) *Snapshot {
+	next := *s
+	next.lacks = lacks
+	return &next
 }
 
 // Seq returns the sequence number.
@@ -115,7 +128,7 @@ func (s *Snapshot) With(set change.Set) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := &Snapshot{v: s.v, seq: s.seq, reads: s.reads, planned: maps.Clone(s.planned)}
+	next := &Snapshot{v: s.v, seq: s.seq, reads: s.reads, lacks: s.lacks, planned: maps.Clone(s.planned)}
 	if next.planned == nil {
 		next.planned = make(map[string][]byte, len(files))
 	}
@@ -243,7 +256,11 @@ func (s *Snapshot) Grep(ctx context.Context, word string) ([]string, error) {
 
 // grep looks below the plans.
 func (s *Snapshot) grep(ctx context.Context, word string) ([]string, error) {
-	candidates, err := s.v.scan(ctx, word)
+	var lacks func(path string) bool
+	if s.lacks != nil {
+		lacks = s.lacks(word)
+	}
+	candidates, err := s.v.scan(ctx, word, lacks)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (w *Workspace) Begin(ctx context.Context, c Caller) (*Session, error) {
 		return nil, err
 	}
 	return &Session{
-		ws: w, caller: c, snap: snap, mark: mark,
+		ws: w, caller: c, snap: snap.Searching(w.ingest.Lacks), mark: mark,
 		leases: map[string]*lease{},
 		trees:  map[string]*syntax.Tree{},
 		files:  map[string]*text.File{},

@@ -153,7 +153,7 @@ func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache
 	if !known {
 		t, err := s.Spec.Read(s.Path, content, s.Place)
 		if err == nil {
-			r, err = record.Make(t.Symbols)
+			r, err = record.Make(t.Symbols, content)
 		}
 		if err != nil {
 			x.lose(s.Path, err, cache)
@@ -197,6 +197,21 @@ func (x *Index) Record(path string) (r record.Record, hash Hash, ok bool) {
 		return r, hash, false
 	}
 	return f.record, f.hash, true
+}
+
+// Lacks returns a func that reports that a file, as the index has it, certainly
+// does not hold a word, see text.NextWord; nil when that cannot be told of any.
+func (x *Index) Lacks(word string) func(path string) bool {
+	words := record.WordsOf(word)
+	if len(words) == 0 {
+		return nil
+	}
+	return func(path string) bool {
+		x.mu.RLock()
+		f := x.files[path]
+		x.mu.RUnlock()
+		return f != nil && f.record.Lacks(words)
+	}
 }
 
 // Paths returns the files that the index holds, in order.

@@ -329,6 +329,25 @@ func (g *Ingester) First(ctx context.Context, path string) error {
 	}
 }
 
+// Lacks is Index.Lacks for the files that are looked at already: of others it
+// tells nothing.
+func (g *Ingester) Lacks(word string) func(path string) bool {
+	g.mu.Lock()
+	waiting := make(map[string]bool, len(g.queued)+len(g.inHand))
+	for p := range g.queued {
+		waiting[p] = true
+	}
+	for p := range g.inHand {
+		waiting[p] = true
+	}
+	g.mu.Unlock()
+	lacks := g.o.Index.Lacks(word)
+	if lacks == nil || len(waiting) == 0 {
+		return lacks
+	}
+	return func(path string) bool { return !waiting[path] && lacks(path) }
+}
+
 // Pending returns how many files are not looked at yet.
 func (g *Ingester) Pending() int {
 	g.mu.Lock()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/index"
+	"github.com/auralsp/aura/graph/record"
 )
 
 // Difference is a file of which the index says something else than its content.
@@ -93,11 +94,18 @@ func (g *Ingester) compare(ctx context.Context, s index.Source) string {
 		}
 		return "the index has another content"
 	}
+	fresh, err := record.Make(t.Symbols, content)
+	if err != nil || fresh.Data() == have.Data() {
+		return ""
+	}
 	symbols, err := have.Symbols(s.Path)
 	if err != nil {
 		return err.Error()
 	}
-	return differ(symbols, t.Symbols)
+	if detail := differ(symbols, t.Symbols); detail != "" {
+		return detail
+	}
+	return "the index has other words of it"
 }
 
 // differ says how two lists of symbols differ.

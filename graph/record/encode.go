@@ -9,9 +9,9 @@ import (
 	"github.com/auralsp/aura/graph"
 )
 
-// Make packs the symbols of one file, all but their paths. Spans must lie
-// within 0 and 1 GiB; ErrDamaged says that one does not.
-func Make(symbols []graph.Symbol) (Record, error) {
+// Make packs the symbols of one file, all but their paths, and the words of its
+// content. Spans must lie within 0 and 1 GiB; ErrDamaged says that one does not.
+func Make(symbols []graph.Symbol, content []byte) (Record, error) {
 	e := encoder{symbols: symbols, number: make(map[string]int, 2*len(symbols)), owners: make(map[graph.ID]int, len(symbols))}
 	for i, s := range fixed {
 		e.number[s] = i
@@ -46,6 +46,8 @@ func Make(symbols []graph.Symbol) (Record, error) {
 	}
 	bases := e.bases()
 	keys := e.keys()
+	filter := packWords(content)
+	words := append(binary.AppendUvarint(nil, uint64(len(filter))), filter...)
 
 	for _, n := range []int{len(symbols), len(e.strings), e.named, language, project} {
 		head = binary.AppendUvarint(head, uint64(n))
@@ -55,12 +57,12 @@ func Make(symbols []graph.Symbol) (Record, error) {
 		head = binary.AppendUvarint(head, uint64(len(s)))
 		size += len(s)
 	}
-	out := make([]byte, 0, len(head)+size+len(bases)+len(keys)+len(heads)+len(e.body))
+	out := make([]byte, 0, len(head)+size+len(bases)+len(keys)+len(words)+len(heads)+len(e.body))
 	out = append(out, head...)
 	for _, s := range e.strings {
 		out = append(out, s...)
 	}
-	for _, part := range [][]byte{bases, keys, heads, e.body} {
+	for _, part := range [][]byte{bases, keys, words, heads, e.body} {
 		out = append(out, part...)
 	}
 	return Of(string(out))

@@ -1,5 +1,6 @@
-// Package record packs the symbols of one file into a few bytes, which an index
-// keeps in memory and a store on disk, and reads single symbols out of them.
+// Package record packs the symbols of one file, and which words it may hold, into
+// a few bytes, which an index keeps in memory and a store on disk, and reads
+// single symbols out of them.
 //
 // A record holds no path: the same file elsewhere has the same record. It knows
 // neither storage nor syntax, holds no state and starts no goroutines.
@@ -17,7 +18,7 @@ import (
 
 // Version is that of the encoding. Another one means that older records are
 // made anew; it is for the key under which they are kept.
-const Version = "1"
+const Version = "2"
 
 // ErrDamaged says that bytes are no record.
 var ErrDamaged = errors.New("the record of a file's symbols is damaged")
@@ -36,6 +37,8 @@ type Record struct {
 	keyed   int
 	heads   int // where the symbols' heads begin
 	bodies  int // where their bodies begin
+
+	words, wordBytes int // where the filter of words begins, and its length
 }
 
 // The layout, all numbers as varints unless said otherwise:
@@ -44,6 +47,7 @@ type Record struct {
 //	a length for each string, then their bytes
 //	number of bases' names, a string for each
 //	number of keys, four bytes for each
+//	length of the filter of words, its bytes
 //	for each symbol: its string, whether it is listed and has bases; the length of its body
 //	the bodies
 //
@@ -134,6 +138,12 @@ func Of(data string) (Record, error) {
 		return Record{}, ErrDamaged
 	}
 	d.skip(4 * r.keyed)
+	r.wordBytes = d.number()
+	r.words = d.at
+	d.skip(r.wordBytes)
+	if d.failed || r.wordBytes&(r.wordBytes-1) != 0 {
+		return Record{}, ErrDamaged
+	}
 	r.heads = d.at
 	size := 0
 	for range r.count {

@@ -16,7 +16,7 @@ import (
 
 func pack(t testing.TB, symbols []graph.Symbol) record.Record {
 	t.Helper()
-	r, err := record.Make(symbols)
+	r, err := record.Make(symbols, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestEveryFieldIsPacked(t *testing.T) {
 
 func TestSpansOutsideAFileAreRefused(t *testing.T) {
 	for _, span := range []graph.Span{{Start: -1, End: 2}, {Start: 0, End: 1 << 40}} {
-		if _, err := record.Make([]graph.Symbol{{Name: "a", Body: span}}); !errors.Is(err, record.ErrDamaged) {
+		if _, err := record.Make([]graph.Symbol{{Name: "a", Body: span}}, nil); !errors.Is(err, record.ErrDamaged) {
 			t.Errorf("%v: %v", span, err)
 		}
 	}
@@ -266,7 +266,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil || slices.ContainsFunc(symbols, wild) {
 			return
 		}
-		made, err := record.Make(symbols)
+		made, err := record.Make(symbols, nil)
 		if err != nil {
 			t.Fatalf("what was read cannot be packed again: %v", err)
 		}
