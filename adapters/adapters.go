@@ -105,7 +105,7 @@ type Engine struct {
 	// have worked out only for them.
 	OpenAsked bool
 	// Overlooks says what the server's diagnostics leave to the language's
-	// compiler, in words for people; answers with them are then not whole.
+	// compiler, in words for people; the checks of the Builder find the rest.
 	Overlooks string
 	Env       []string                                    // names of variables that make two instances differ
 	Version   string                                      // pinned version that Install gives

@@ -168,7 +168,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	d.workspaces = &workspaces{
 		watcher: watcher, supervisor: d.supervisor, engine: d.engine,
 		languages: d.languages, log: o.Log, open: map[string]*opening{},
-		cache: filepath.Join(o.Paths.Cache, "index"), build: program(o.Build),
+		cache: filepath.Join(o.Paths.Cache, "index"), build: program(o.Build), compile: d.compile,
 	}
 	// Workspaces end after the servers that follow their text, and changes in
 	// hand end before both.

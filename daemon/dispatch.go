@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/daemon/api"
@@ -157,13 +159,49 @@ func (d *Daemon) build(ctx context.Context, s *workbench.Session, caller workben
 	if err != nil {
 		return validate.Request{}, err
 	}
-	vars := maps.Clone(caller.Env)
-	vars["PATH"] = d.tools.behind(vars["PATH"])
-	req := validate.Request{Units: units, Current: s.Snapshot(), Planned: planned, Env: environment(vars)}
+	req := validate.Request{Units: units, Current: s.Snapshot(), Planned: planned, Env: d.buildEnv(caller)}
 	if p.Old != "" {
 		req.Renamed = []validate.Renamed{{Old: p.Old, New: p.New}}
 	}
 	return req, nil
+}
+
+// buildEnv is what a build for a caller runs with.
+func (d *Daemon) buildEnv(caller workbench.Caller) []string {
+	vars := maps.Clone(caller.Env)
+	vars["PATH"] = d.tools.behind(vars["PATH"])
+	return environment(vars)
+}
+
+// compile runs the checks of a project for what a server leaves to them.
+func (d *Daemon) compile(ctx context.Context, c workbench.Compilation) (workbench.Compiled, error) {
+	s := c.Session
+	if !c.Caller.Trusted {
+		return workbench.Compiled{Missing: "its checks run code of the workspace: auractl trust " + s.Root()}, nil
+	}
+	if c.Caller.Waiting != nil {
+		c.Caller.Waiting("compiling " + s.Relative(c.Project.Root))
+	}
+	cfg, _ := d.o.Config.Get()
+	out, err := d.validator.Findings(ctx, validate.Request{
+		Root: s.Root(), Units: []validate.Unit{{Project: c.Project, Builder: c.Builder, Changed: []string{c.File}}},
+		Current: s.Snapshot(), Planned: s.Snapshot(), Files: c.Unsaved, Env: d.buildEnv(c.Caller),
+		Timeout: time.Duration(cfg.Validate.BuildTimeoutSeconds) * time.Second,
+	})
+	if refused := new(validate.NoShadowError); errors.As(err, &refused) {
+		return workbench.Compiled{Missing: "what is not saved cannot be compiled here: " + refused.Reason}, nil
+	}
+	if err != nil {
+		return workbench.Compiled{}, err
+	}
+	found := workbench.Compiled{Problems: append(out.Existing, out.Warnings...), Missing: out.Skipped}
+	if len(out.Commands) > 0 {
+		found.By = filepath.Base(strings.Fields(out.Commands[0])[0])
+	}
+	if out.TimedOut {
+		found.Missing = fmt.Sprintf("its checks did not end within %d s (validate.build_timeout_seconds); what they have built is kept, so ask again", cfg.Validate.BuildTimeoutSeconds)
+	}
+	return found, nil
 }
 
 // workspace opens the workspace that a request is about.

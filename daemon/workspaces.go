@@ -30,6 +30,7 @@ type workspaces struct {
 	log        *slog.Logger
 	cache      string // folder of saved indexes
 	build      string // tells this program from others that may read files differently
+	compile    func(context.Context, workbench.Compilation) (workbench.Compiled, error)
 
 	mu    sync.Mutex // guards what follows; not held while a workspace opens
 	open  map[string]*opening
@@ -243,7 +244,7 @@ func (w *workspaces) start(ctx context.Context, root string) (*workbench.Workspa
 	}
 	return workbench.Open(ctx, workbench.Options{
 		Root: root, Watcher: w.watcher, Supervisor: w.supervisor, Languages: w.languages, Log: w.log,
-		Cache: w.cache, Build: w.build,
+		Cache: w.cache, Build: w.build, Compile: w.compile,
 	})
 }
 

@@ -21,7 +21,7 @@ const analyzerVersion = "0.0.340"
 func analyzer() adapters.Engine {
 	return adapters.Engine{
 		ID:        "rust-analyzer",
-		Overlooks: "it leaves names that do not resolve and most errors of types to the compiler; cargo check finds those, as every change through Aura does",
+		Overlooks: "it leaves names that do not resolve and most errors of types to the compiler",
 		Roles:     adapters.Navigate | adapters.RenameRole | adapters.Hierarchy | adapters.Actions | adapters.Diagnose | adapters.Format,
 		Trust:     false, // of a workspace that is not trusted it runs nothing: see restricted and settings
 		InFlight:  8,

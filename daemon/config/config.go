@@ -25,7 +25,7 @@ type Daemon struct {
 
 // Validate is how a change is checked.
 type Validate struct {
-	BuildTimeoutSeconds int                 `toml:"build_timeout_seconds" default:"30" min:"1" doc:"longest build at the gate"`
+	BuildTimeoutSeconds int                 `toml:"build_timeout_seconds" default:"30" min:"1" doc:"longest build at the gate, and for diagnostics"`
 	EditTimeoutSeconds  int                 `toml:"edit_timeout_seconds" default:"300" min:"1" doc:"longest build of a change"`
 	KeepDays            int                 `toml:"keep_days" default:"14" min:"1" doc:"how long what a build made is kept for the next one after its last use"`
 	KeepMegabytes       int                 `toml:"keep_megabytes" default:"10000" min:"1" doc:"size of what builds made and is kept; the least recently used goes first, the latest stays"`

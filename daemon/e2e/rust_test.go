@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/lspclient/lsptest"
@@ -187,5 +190,83 @@ func TestRust(t *testing.T) {
 	write(t, manifest, toml)
 	if p := places("fee"); p.Total != 4 || !p.Complete {
 		t.Errorf("with the manifest mended: %+v", p)
+	}
+}
+
+// TestDiagnosticsOfTheCompiler asks about errors that rust-analyzer leaves to
+// rustc: on disk, in a buffer that nobody saved, and where an error elsewhere
+// may have kept the compiler from the file.
+func TestDiagnosticsOfTheCompiler(t *testing.T) {
+	lsptest.Tool(t, "rust-analyzer")
+	base, err := scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := os.MkdirTemp(base, "rustc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeAll(ws) })
+	const lib, app = "lib/src/lib.rs", "app/src/lib.rs"
+	const whole = "use lib::Order;\n\npub fn fee(o: &Order) -> u32 {\n    o.total\n}\n"
+	for name, content := range map[string]string{
+		"Cargo.toml":     "[workspace]\nmembers = [\"lib\", \"app\"]\nresolver = \"2\"\n",
+		"Cargo.lock":     "version = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"lib\",\n]\n\n[[package]]\nname = \"lib\"\nversion = \"0.1.0\"\n",
+		"lib/Cargo.toml": "[package]\nname = \"lib\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+		"app/Cargo.toml": "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\nlib = { path = \"../lib\" }\n",
+		lib:              "pub struct Order {\n    pub total: u32,\n}\n",
+		app:              whole,
+	} {
+		write(t, filepath.Join(ws, name), content)
+	}
+	w := newWorld(t, ws)
+	ask := func(file string) (out api.Diagnostics, found []string) {
+		t.Helper()
+		w.must(t, "diagnostics", map[string]any{"filePath": file}, &out)
+		for _, d := range out.Diagnostics {
+			found = append(found, fmt.Sprintf("%d %s %s", d.Line, d.Severity, d.Code))
+		}
+		return out, found
+	}
+	check := func(when, file string, complete bool, want ...string) api.Diagnostics {
+		t.Helper()
+		out, found := ask(file)
+		if diff := cmp.Diff(want, found); diff != "" || out.Complete != complete {
+			t.Errorf("%s (-want +got):\n%s%+v", when, diff, out)
+		}
+		return out
+	}
+	check("nothing is wrong", app, true)
+	// Names that do not resolve and types that do not fit: the one is found by
+	// the compiler only, the other by both, in other words.
+	bad := strings.Replace(whole, "    o.total\n", "    nowhere(o);\n    let text: String = o.total;\n    o.total\n", 1)
+	write(t, filepath.Join(ws, app), bad)
+	check("on disk", app, true, "4 error E0425", "5 error E0308")
+	if out := check("elsewhere", lib, false); len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], app) {
+		t.Errorf("the file that has the errors is not named: %q", out.Warnings)
+	}
+
+	write(t, filepath.Join(ws, app), whole)
+	editor := w.dial(t)
+	for _, step := range []struct {
+		method string
+		params map[string]any
+	}{
+		{"initialize", map[string]any{"protocolVersion": 1, "workspace": ws, "client": map[string]any{"name": "an editor"}}},
+		{"document.open", map[string]any{"filePath": app, "text": strings.Replace(whole, "o.total", "nothing", 1), "version": 1}},
+	} {
+		if e := editor.do(step.method, step.params, nil); e != nil {
+			t.Fatal(e)
+		}
+	}
+	check("not saved", app, true, "4 error E0425")
+	if e := editor.do("document.close", map[string]any{"filePath": app}, nil); e != nil {
+		t.Fatal(e)
+	}
+	check("taken back", app, true)
+	for _, name := range []string{"target", "lib/target", "app/target"} {
+		if _, err := os.Stat(filepath.Join(ws, name)); err == nil {
+			t.Errorf("the compiler wrote %s", name)
+		}
 	}
 }

@@ -129,7 +129,8 @@ func idOf(ck adapters.Check) checkID { return checkID{ck.Name, ck.Dir} }
 
 // unit runs the checks of one project on the changed tree, in order, until one
 // of them finds new errors. before gives the errors that a check found before
-// the change; false means that it did not run then.
+// the change; false means that it did not run then. Without before there was no
+// change: all errors are existing ones.
 func (r *run) unit(ctx context.Context, u Unit, planned bool, exec func(command) (result, error),
 	before func(checkID) ([]problem, bool, error)) (verdict, error) {
 	var v verdict
@@ -164,6 +165,10 @@ func (r *run) unit(ctx context.Context, u Unit, planned bool, exec func(command)
 			}
 		}
 		if len(failed) == 0 {
+			continue
+		}
+		if before == nil {
+			v.existing = append(v.existing, failed...)
 			continue
 		}
 		old, known, err := before(idOf(ck))

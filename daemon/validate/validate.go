@@ -187,6 +187,42 @@ func (v *Validator) Shadow(ctx context.Context, req Request) (Outcome, error) {
 	return r.outcome(InShadow), err
 }
 
+// Findings runs the checks on the tree as it is, with Files over it, which are
+// texts that nobody has saved. All errors that they find are Existing. With
+// Files, a *NoShadowError means that nothing could be checked.
+func (v *Validator) Findings(ctx context.Context, req Request) (Outcome, error) {
+	staged, err := stage(req.Root, req.Files)
+	if err != nil {
+		return Outcome{}, err
+	}
+	possible, why := v.Possible(ctx)
+	if !possible && len(staged) > 0 {
+		return Outcome{}, &NoShadowError{Reason: why}
+	}
+	r := v.begin(ctx, req)
+	defer r.cancel()
+	r.inPlace = !possible
+	r.real, _ = r.observe()
+	where := InShadow
+	if r.inPlace {
+		where = InPlace
+	}
+	err = r.each(func(ctx context.Context, _ int, u Unit) (verdict, error) {
+		current := func(c command) (result, error) { return v.shadow.run(ctx, req.Root, nil, c) }
+		exec := func(c command) (result, error) { return v.folders.real(ctx, c, current) }
+		switch {
+		case r.inPlace:
+			exec = func(c command) (result, error) { return v.place(ctx, c) }
+		case len(staged) > 0:
+			exec = func(c command) (result, error) {
+				return v.folders.plan(ctx, c, func(c command) (result, error) { return v.shadow.run(ctx, req.Root, staged, c) }, current)
+			}
+		}
+		return r.unit(ctx, u, len(staged) > 0, exec, nil)
+	})
+	return r.outcome(where), err
+}
+
 // Baseline is what the checks say of the tree before a change in place.
 type Baseline struct {
 	units []map[checkID][]problem

@@ -344,3 +344,50 @@ func TestSkipped(t *testing.T) {
 		t.Errorf("no checks: %+v, %v", out, err)
 	}
 }
+
+// TestFindings checks a tree as it is, and with a text over it that nobody has saved.
+func TestFindings(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "a.txt")
+	write(t, path, "BAD disk\n")
+	b := scripted{checks: []string{lint}}
+	for _, c := range []struct {
+		name  string
+		files []change.File
+		want  []string
+	}{
+		{"on disk", nil, []string{"bad disk"}},
+		{"not saved", []change.File{{Kind: change.Edit, Path: path, After: []byte("fine\nBAD buffer\n")}}, []string{"bad buffer"}},
+		{"mended", []change.File{{Kind: change.Edit, Path: path, After: []byte("fine\n")}}, nil},
+		{"a file that is not there yet", []change.File{{Kind: change.Create, Path: filepath.Join(root, "b.txt"), After: []byte("BAD new\n")}}, []string{"bad disk", "bad new"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if runtime.GOOS != "linux" && c.files != nil {
+				return
+			}
+			out, err := newValidator(t).Findings(t.Context(), request(t, root, b, c.files...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, p := range out.Existing {
+				got = append(got, p.Message)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || len(out.New) > 0 || out.Skipped != "" {
+				t.Errorf("%s\n%+v", diff, out)
+			}
+		})
+	}
+	// Where there is no shadow, what is on disk can be checked, a buffer cannot.
+	v, err := New(Options{Spawner: spawner(t), Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := v.Findings(t.Context(), request(t, root, b)); err != nil || len(out.Existing) != 1 {
+		t.Errorf("in place: %+v, %v", out, err)
+	}
+	var refused *NoShadowError
+	if _, err := v.Findings(t.Context(), request(t, root, b, change.File{Kind: change.Edit, Path: path})); !errors.As(err, &refused) {
+		t.Errorf("a buffer in place: %v", err)
+	}
+}

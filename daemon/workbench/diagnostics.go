@@ -13,7 +13,8 @@ import (
 	"github.com/auralsp/aura/lspclient/text"
 )
 
-// Diagnostics returns what the project's server finds in a file.
+// Diagnostics returns what the project's server finds in a file, and the
+// language's own checks where the server leaves something to them.
 func (b *Bench) Diagnostics(ctx context.Context, path string) ([]api.Diagnostic, error) {
 	if b.planned {
 		return nil, errPlanned
@@ -32,9 +33,6 @@ func (b *Bench) Diagnostics(ctx context.Context, path string) ([]api.Diagnostic,
 	if err != nil {
 		return nil, err
 	}
-	if l.engine.Overlooks != "" {
-		b.Incomplete(l.engine.ID + ": " + l.engine.Overlooks)
-	}
 	if got.Dropped > 0 {
 		b.Incomplete(fmt.Sprintf("%d diagnostics of %s could not be read", got.Dropped, b.session.Relative(path)))
 	}
@@ -50,7 +48,14 @@ func (b *Bench) Diagnostics(ctx context.Context, path string) ([]api.Diagnostic,
 		}
 		out = append(out, d)
 	}
-	return out, nil
+	if l.engine.Overlooks == "" {
+		return out, nil
+	}
+	more, err := b.compiled(ctx, path, l.engine)
+	if err != nil {
+		return nil, err
+	}
+	return joined(out, more), nil
 }
 
 // diagnostic converts one finding; its strings are copied, as those of a

@@ -35,6 +35,8 @@ type Options struct {
 	Log        *slog.Logger
 	// Cache is the folder in which indexes are kept; empty keeps none.
 	Cache string
+	// Compile runs the checks of a project; nil runs none.
+	Compile func(context.Context, Compilation) (Compiled, error)
 	// Build tells apart programs that may read a file differently.
 	Build string
 }
