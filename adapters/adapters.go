@@ -42,9 +42,27 @@ type Language struct {
 	TestFile   func(path string) bool
 	Generated  func(content []byte) bool // code that a tool writes again
 	Separator  string                    // between the parts of a qualified name
+	// Overloads says that types may have several methods of one name, so that one
+	// with other parameters does not hide that of a base.
+	Overloads bool
+	// Extends returns the type that a function or method extends from outside of
+	// it, as written, and how; empty when it extends none. nil where the language
+	// has no such thing.
+	Extends func(graph.Symbol) (typ string, via Extension)
 	// Trust lists the files whose change lapses trust, as they can run code.
 	Trust []string
 }
+
+// Extension says how a function or method extends a type.
+type Extension string
+
+// The ways to extend a type.
+const (
+	ByExtension      Extension = "extension"      // called like a method, declared elsewhere
+	ByImplementation Extension = "impl"           // of a trait, for the type
+	ByMethod         Extension = "method"         // declared beside the type
+	ByFirstParameter Extension = "firstParameter" // a function that takes the type first
+)
 
 // Marks returns the rank of the marker that a file name is, 0 for the first, or
 // -1 when it is none.

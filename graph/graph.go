@@ -43,6 +43,10 @@ const (
 	KindTypeAlias Kind = "typeAlias"
 )
 
+// Associated is the modifier of a type alias that is a member of another type:
+// it stands for a type there, and is none that is declared.
+const Associated = "associated"
+
 // Span is a half-open range of byte offsets in one file.
 type Span struct{ Start, End int }
 

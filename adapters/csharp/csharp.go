@@ -2,6 +2,7 @@ package csharp
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -36,6 +37,8 @@ func (*Adapter) Language() adapters.Language {
 		TestFile:   isTest,
 		Generated:  isGenerated,
 		Separator:  ".",
+		Overloads:  true,
+		Extends:    extends,
 		// Loading a project evaluates its properties and runs its targets.
 		Trust: []string{
 			"*.csproj", "*.props", "*.targets", "*.sln", "*.slnx", "Directory.Build.props", "Directory.Build.targets",
@@ -121,4 +124,15 @@ func isIdentifier(name string) bool {
 		return false
 	}
 	return name != ""
+}
+
+// receiver is the head of a parameter list whose first parameter is called upon.
+var receiver = regexp.MustCompile(`\(\s*(?:\[[^\]]*\]\s*)*(?:(?:ref|in|readonly|scoped)\s+)*this\s`)
+
+// extends tells the type of an extension method's first parameter.
+func extends(s graph.Symbol) (string, adapters.Extension) {
+	if s.Kind != graph.KindMethod || len(s.Params) == 0 || !receiver.MatchString(s.Signature) {
+		return "", ""
+	}
+	return s.Params[0], adapters.ByExtension
 }

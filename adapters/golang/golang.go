@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -37,6 +38,7 @@ func (*Adapter) Language() adapters.Language {
 		TestFile:   isTest,
 		Generated:  isGenerated,
 		Separator:  ".",
+		Extends:    extends,
 		// Nothing lapses trust: a go.mod or go.work can only choose among Go's own
 		// releases and checksummed modules, and flags come from the user's environment.
 		Trust: nil,
@@ -48,6 +50,14 @@ func (a *Adapter) Syntax() *syntax.Spec { return a.spec }
 
 // Engines implements adapters.Adapter.
 func (*Adapter) Engines() []adapters.Engine { return []adapters.Engine{gopls()} }
+
+// extends tells the type of a method's receiver or of a function's first parameter.
+func extends(s graph.Symbol) (string, adapters.Extension) {
+	if s.Kind == graph.KindMethod && s.Container != "" && !slices.Contains(s.Modifiers, "abstract") {
+		return s.Container[strings.LastIndexByte(s.Container, '/')+1:], adapters.ByMethod
+	}
+	return recipe.FirstParameter(s)
+}
 
 func isTest(path string) bool { return strings.HasSuffix(filepath.Base(path), "_test.go") }
 

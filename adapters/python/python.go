@@ -39,6 +39,7 @@ func (*Adapter) Language() adapters.Language {
 		TestFile:   isTest,
 		Generated:  isGenerated,
 		Separator:  ".",
+		Extends:    recipe.FirstParameter,
 		Trust:      []string{"setup.py", "pyproject.toml", "setup.cfg", "pyrightconfig.json", "mypy.ini"},
 	}
 }

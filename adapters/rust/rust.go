@@ -35,6 +35,7 @@ func (*Adapter) Language() adapters.Language {
 		TestFile:   isTest,
 		Generated:  isGenerated,
 		Separator:  "::",
+		Extends:    extends,
 		// Building a crate runs its build script and the macros of its dependencies,
 		// with the compiler and flags that these files name.
 		Trust: []string{"Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "config.toml", "rust-project.json", "rust-analyzer.toml", ".rust-analyzer.toml"},
@@ -103,4 +104,14 @@ func isIdentifier(name string) bool {
 		return false
 	}
 	return name != ""
+}
+
+// extends tells the type for which a member implements a trait: the part of the
+// name that is written <Type as Trait>.
+func extends(s graph.Symbol) (string, adapters.Extension) {
+	_, written, _ := strings.Cut(s.Qualified, "<")
+	if typ, _, ok := strings.Cut(written, " as "); ok {
+		return typ, adapters.ByImplementation
+	}
+	return "", ""
 }

@@ -139,6 +139,9 @@ func complete(s, parent *graph.Symbol) {
 	}
 	s.Modifiers = kept
 	inTrait := parent != nil && (parent.Kind == graph.KindTrait || parent.Kind == "" && parent.Bases != nil)
+	if s.Kind == graph.KindTypeAlias && parent != nil && (parent.Kind == graph.KindTrait || parent.Kind == "") {
+		s.Modifiers = append(s.Modifiers, graph.Associated)
+	}
 	if parent != nil && parent.Kind == graph.KindTrait && s.Body == (graph.Span{}) && s.Params != nil {
 		s.Modifiers = append(s.Modifiers, "abstract")
 	}

@@ -40,6 +40,7 @@ func (*Adapter) Language() adapters.Language {
 		TestFile:  isTest,
 		Generated: isGenerated,
 		Separator: ".",
+		Extends:   recipe.FirstParameter,
 		// A tsconfig names plugins, a package.json scripts, and the lock files what both load.
 		Trust: []string{"tsconfig.json", "jsconfig.json", "package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", ".npmrc", ".yarnrc.yml"},
 	}

@@ -22,6 +22,8 @@ func (a *app) view(spec api.Spec, raw json.RawMessage) error {
 		return show(a, raw, a.viewPlaces)
 	case api.Symbols:
 		return show(a, raw, a.viewSymbols)
+	case api.Listing:
+		return show(a, raw, a.viewListing)
 	case api.SymbolDetails:
 		return show(a, raw, a.viewDetails)
 	case api.Diagnostics:

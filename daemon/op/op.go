@@ -61,7 +61,14 @@ func Handlers() map[string]Handler {
 		"outline":         {Query: outline},
 		"symbol":          {Query: symbol},
 		"diagnostics":     {Query: diagnostics},
-		"rename":          {Plan: rename},
+
+		"list_types":        {Query: listTypes},
+		"type_members":      {Query: typeMembers},
+		"by_attribute":      {Query: byAttribute},
+		"extension_methods": {Query: extensionMethods},
+		"by_signature":      {Query: bySignature},
+
+		"rename": {Plan: rename},
 	}
 }
 
