@@ -167,6 +167,14 @@ func (d *Daemon) capabilities(_ context.Context, c serve.Call) (any, error) {
 		add("outline", adapters.ByAura, "from syntax")
 		add("symbol", adapters.ByAura, "from syntax, counts from the server")
 		add("diagnostics", adapters.ByServer, "")
+		for _, name := range []string{"list_types", "type_members", "by_attribute", "by_signature"} {
+			add(name, adapters.ByAura, "from the graph, without a server")
+		}
+		if lang.Extends != nil {
+			add("extension_methods", adapters.ByAura, "from the graph, without a server")
+		} else {
+			add("extension_methods", adapters.Refused, "nothing extends a type from outside of it")
+		}
 		add("rename", r.Rename.How, r.Rename.Note)
 	}
 	if len(out.Languages) == 0 {

@@ -149,6 +149,11 @@ func cells() []cell {
 			}
 			return out.Source, refusal, nil
 		}},
+		listingCell("list_types", func(shopOf) map[string]any { return nil }, func(s shopOf) []string { return []string{s.disk, s.memory, s.order, s.saver} }),
+		listingCell("type_members", func(s shopOf) map[string]any { return map[string]any{"symbolName": s.memory} }, func(s shopOf) []string { return []string{s.save} }),
+		listingCell("by_signature", func(s shopOf) map[string]any { return map[string]any{"parameterType": s.order} }, func(s shopOf) []string {
+			return []string{s.checkout, s.save}
+		}),
 		renameCell("rename a type", func(s shopOf) (string, string) { return s.order, "Purchase" }),
 		renameCell("rename a member with its family", func(s shopOf) (string, string) { return s.memory + "." + s.save, like(s.save, "keep") }),
 		renameCell("rename a function", func(s shopOf) (string, string) { return s.checkout, like(s.checkout, "pay") }),
@@ -211,6 +216,27 @@ func symbolsCell(operation string, of func(shopOf) string, want func(shopOf) []s
 			return out.Source, nil, fmt.Errorf("not complete: %q", out.Warnings)
 		case !slices.Equal(got, want(s)):
 			return out.Source, nil, fmt.Errorf("%s of %s: %q, want %q", operation, of(s), got, want(s))
+		}
+		return out.Source, nil, nil
+	}}
+}
+
+// listingCell asks the graph, whose answer holds at least the wanted names.
+func listingCell(operation string, params func(shopOf) map[string]any, want func(shopOf) []string) cell {
+	return cell{operation, func(t *testing.T, s shopOf, w *world) (string, *api.Error, error) {
+		in := map[string]any{"operation": operation}
+		maps.Copy(in, params(s))
+		var out api.Listing
+		if refusal := w.call(t, "code.inspect", in, &out); refusal != nil {
+			return "", refusal, nil
+		}
+		if !out.Complete {
+			return out.Source, nil, fmt.Errorf("not complete: %q", out.Warnings)
+		}
+		for _, name := range want(s) {
+			if !slices.ContainsFunc(out.Symbols, func(x api.ListedSymbol) bool { return x.Name == name }) {
+				return out.Source, nil, fmt.Errorf("%s lacks %s: %+v", operation, name, out.Symbols)
+			}
 		}
 		return out.Source, nil, nil
 	}}
