@@ -54,7 +54,7 @@ func applied(names []string, list string, targets bool, depth int) []string {
 			}
 		}
 		part = strings.TrimSpace(part)
-		end := strings.IndexFunc(part, func(r rune) bool { return !nameRune(r) && r != '.' && r != ':' })
+		end := strings.IndexFunc(part, func(r rune) bool { return !NameRune(r) && r != '.' && r != ':' })
 		if end < 0 {
 			end = len(part)
 		}

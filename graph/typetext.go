@@ -148,7 +148,7 @@ func (p *typeParser) one() typeText {
 // lifetime reports whether a quote begins a name that no quote ends.
 func (p *typeParser) lifetime() bool {
 	rest := p.text[p.at+1:]
-	end := strings.IndexFunc(rest, func(r rune) bool { return !nameRune(r) })
+	end := strings.IndexFunc(rest, func(r rune) bool { return !NameRune(r) })
 	return end < 0 && rest != "" || end > 0 && rest[end] != '\''
 }
 
@@ -170,7 +170,7 @@ func (p *typeParser) word() string {
 	from := p.at
 	for p.at < len(p.text) {
 		r, size := utf8.DecodeRuneInString(p.text[p.at:])
-		if !nameRune(r) {
+		if !NameRune(r) {
 			break
 		}
 		p.at += size
@@ -209,7 +209,7 @@ func (p *typeParser) core() typeText {
 	return p.named()
 }
 
-func nameByte(c byte) bool { return c >= utf8.RuneSelf || nameRune(rune(c)) }
+func nameByte(c byte) bool { return c >= utf8.RuneSelf || NameRune(rune(c)) }
 
 // named reads a qualified name with its type arguments.
 func (p *typeParser) named() typeText {
