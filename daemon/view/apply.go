@@ -103,12 +103,8 @@ func (v *View) apply(ctx context.Context) error {
 		v.watched.Refresh() // a Full batch follows when it is back
 		return err
 	}
-	if slices.ContainsFunc(paths, isRules) && (!full || v.rules.outdated(paths)) {
-		v.rules.forget()
-		v.mu.Lock()
-		v.relists++
-		v.mu.Unlock()
-		v.watched.Refresh()
+	if full && v.rules.outdated(paths) || !full && slices.ContainsFunc(paths, isRules) {
+		v.refresh()
 	}
 	if full {
 		v.relist()
@@ -119,6 +115,15 @@ func (v *View) apply(ctx context.Context) error {
 		v.putBack(paths, full)
 	}
 	return ctx.Err()
+}
+
+// refresh has the watcher list everything anew, by the rules of now.
+func (v *View) refresh() {
+	v.rules.forget()
+	v.mu.Lock()
+	v.relists++
+	v.mu.Unlock()
+	v.watched.Refresh()
 }
 
 // putBack makes paths pending again after a look that was broken off.

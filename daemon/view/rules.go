@@ -1,13 +1,16 @@
 package view
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/auralsp/aura/graph/watch"
+	"github.com/auralsp/aura/lspclient/text"
 )
 
 // rules decide which folders are followed and which files are listed. A folder
@@ -17,11 +20,18 @@ import (
 // No command of git is run: a repository's own configuration could name programs.
 type rules struct {
 	root string
-	top  string // folder whose .gitignore is the first that counts
-	lock string // git's index.lock, empty when there is no repository
+	at   atomic.Pointer[repository]
 
-	mu   sync.Mutex // guards dirs
-	dirs map[string]*dirRules
+	mu    sync.Mutex // guards what follows
+	dirs  map[string]*dirRules
+	above map[string]watch.Stamp // files that were read of which the watcher does not tell
+}
+
+// repository is where the rules come from, besides the root's own folders.
+type repository struct {
+	top     string // folder whose .gitignore is the first that counts
+	lock    string // git's index.lock, empty when there is no repository
+	exclude string // git's info/exclude, of all work trees
 }
 
 // dirRules are the patterns that one folder's files hold.
@@ -30,27 +40,39 @@ type dirRules struct {
 	cached bool // the folder calls itself a cache or an environment
 	vendor bool // the folder holds copies of others' code
 	linked bool // the folder is another work tree of a repository
+	sum    text.Hash
 }
 
 func newRules(root string) *rules {
-	r := &rules{root: root, top: root, dirs: map[string]*dirRules{}}
-	for dir := root; ; dir = filepath.Dir(dir) {
+	r := &rules{root: root}
+	r.forget()
+	return r
+}
+
+// forget drops what was read of ignore files, and looks for the repository anew.
+func (r *rules) forget() {
+	r.mu.Lock()
+	r.dirs, r.above = map[string]*dirRules{}, map[string]watch.Stamp{}
+	r.mu.Unlock()
+	at := repository{top: r.root}
+	for dir := r.root; ; dir = filepath.Dir(dir) {
 		if git := gitDir(dir); git != "" {
-			r.top, r.lock = dir, filepath.Join(git, "index.lock")
+			at = repository{dir, filepath.Join(git, "index.lock"), filepath.Join(commonDir(git), "info", "exclude")}
 			break
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	for dir := root; len(dir) > len(r.top); dir = filepath.Dir(dir) {
+	r.at.Store(&at)
+	for dir := r.root; len(dir) > len(at.top); dir = filepath.Dir(dir) {
 		if r.ignored(dir, true) {
 			// The repository around it wants to know nothing of this folder; the
 			// user who opened it does, and its own files say what to leave out.
-			r.top = root
+			at.top = r.root
+			r.at.Store(&at)
 		}
 	}
-	return r
 }
 
 // gitDir returns the folder that holds the repository of a work tree, or "".
@@ -77,6 +99,19 @@ func gitDir(tree string) string {
 	return to
 }
 
+// commonDir returns the folder of a repository that all its work trees share.
+func commonDir(git string) string {
+	data, _, _, err := readRegular(filepath.Join(git, "commondir"), nil, 4096)
+	to := strings.TrimSpace(string(data))
+	switch {
+	case err != nil || to == "":
+		return git
+	case filepath.IsAbs(to):
+		return to
+	}
+	return filepath.Join(git, to)
+}
+
 // Worktree reports whether a folder is a linked work tree of a git repository.
 // It holds the same code as another folder, in another state, and so is a
 // workspace of its own wherever it lies.
@@ -87,33 +122,64 @@ func Worktree(dir string) bool {
 
 // busy reports whether git is at work on the tree.
 func (r *rules) busy() bool {
-	if r.lock == "" {
+	lock := r.at.Load().lock
+	if lock == "" {
 		return false
 	}
-	_, err := os.Lstat(r.lock)
+	_, err := watch.Lstat(lock)
 	return err == nil
 }
 
-// forget drops what was read of ignore files.
-func (r *rules) forget() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	clear(r.dirs)
-}
+// Files by which a folder says of itself that it is a cache or an environment,
+// and those by which one of the name "vendor" says that it holds others' code.
+var (
+	cacheMarks  = []string{"CACHEDIR.TAG", "pyvenv.cfg"}
+	vendorMarks = []string{"modules.txt", "autoload.php", "bundle"}
+)
 
 // isRules reports whether a path is a file of rules.
 func isRules(path string) bool {
-	base := filepath.Base(path)
-	return base == ".gitignore" || base == ".ignore" || base == ".git" // a file where the folder is a work tree
+	switch base := filepath.Base(path); base {
+	case ".gitignore", ".ignore", ".git": // the last a file where the folder is a work tree
+		return true
+	default:
+		return slices.Contains(cacheMarks, base) ||
+			slices.Contains(vendorMarks, base) && filepath.Base(filepath.Dir(path)) == "vendor"
+	}
 }
 
-// outdated reports whether a work tree among the listed folders was entered
-// before it said that it is one: the folder is made first.
-func (r *rules) outdated(listed []string) bool {
-	return slices.ContainsFunc(listed, func(path string) bool {
+// outdated reports whether a folder of which a file of rules is told was judged
+// by other rules than it has now. A folder is made, and entered, before what is
+// in it.
+func (r *rules) outdated(told []string) bool {
+	asked := map[string]bool{}
+	for _, path := range told {
 		dir := filepath.Dir(path)
-		return filepath.Base(path) == ".git" && dir != r.root && r.lock != "" && Worktree(dir) && !r.of(dir).linked
-	})
+		if !isRules(path) || asked[dir] {
+			continue
+		}
+		asked[dir] = true
+		r.mu.Lock()
+		was := r.dirs[dir]
+		r.mu.Unlock()
+		if was != nil && was.sum != r.read(dir).sum {
+			return true
+		}
+	}
+	return false
+}
+
+// outdatedAbove is outdated for the files of which the watcher does not tell:
+// those of the folders above the root, and git's own.
+func (r *rules) outdatedAbove() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for path, was := range r.above {
+		if now, _ := watch.Lstat(path); now != was {
+			return true
+		}
+	}
+	return false
 }
 
 // skip is the watcher's question: is a file or folder, whose parent is
@@ -167,6 +233,7 @@ func (r *rules) unlisted(path string) bool {
 // ignored asks the ignore files from the nearest folder outwards; the last
 // matching line of the nearest one decides, as in git.
 func (r *rules) ignored(path string, isDir bool) bool {
+	top := r.at.Load().top
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if list := r.of(dir).ignore; len(list) > 0 {
 			rel := filepath.ToSlash(strings.TrimPrefix(path[len(dir):], "/"))
@@ -174,7 +241,7 @@ func (r *rules) ignored(path string, isDir bool) bool {
 				return ignored
 			}
 		}
-		if dir == r.top || len(dir) <= len(r.top) {
+		if dir == top || len(dir) <= len(top) {
 			return false
 		}
 	}
@@ -183,7 +250,8 @@ func (r *rules) ignored(path string, isDir bool) bool {
 // of returns the rules that a folder's own files hold.
 func (r *rules) of(dir string) *dirRules {
 	r.mu.Lock()
-	d := r.dirs[dir]
+	dirs := r.dirs
+	d := dirs[dir]
 	r.mu.Unlock()
 	if d != nil {
 		return d
@@ -191,36 +259,45 @@ func (r *rules) of(dir string) *dirRules {
 	d = r.read(dir)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.dirs[dir] = d
+	dirs[dir] = d // not in r.dirs: it may be older than what forget was called for
 	return d
 }
 
 func (r *rules) read(dir string) *dirRules {
-	d := &dirRules{}
-	var files []string
-	if dir == r.top && gitDir(dir) != "" {
-		files = append(files, filepath.Join(filepath.Dir(r.lock), "info", "exclude"))
+	d, at := &dirRules{}, r.at.Load()
+	files := []string{filepath.Join(dir, ".gitignore"), filepath.Join(dir, ".ignore")}
+	told := len(dir) >= len(r.root)
+	if dir == at.top && at.exclude != "" {
+		files = slices.Insert(files, 0, at.exclude)
 	}
-	files = append(files, filepath.Join(dir, ".gitignore"), filepath.Join(dir, ".ignore"))
-	for _, path := range files {
+	var all []byte
+	for i, path := range files {
+		if !told || path == at.exclude {
+			stamp, _ := watch.Lstat(path)
+			r.mu.Lock()
+			r.above[path] = stamp
+			r.mu.Unlock()
+		}
 		const limit = 1 << 20
 		data, _, _, err := readRegular(path, nil, limit)
 		if err != nil {
 			continue // none, or nothing that could be read as one
 		}
 		d.ignore = append(d.ignore, parsePatterns(data)...)
+		all = append(append(all, byte(i)), data...)
 	}
 	if dir != r.root {
-		d.cached = has(dir, "CACHEDIR.TAG") || has(dir, "pyvenv.cfg")
-		d.linked = r.lock != "" && Worktree(dir)
+		d.cached = has(dir, cacheMarks)
+		d.linked = at.lock != "" && Worktree(dir)
 	}
-	if filepath.Base(dir) == "vendor" {
-		d.vendor = has(dir, "modules.txt") || has(dir, "autoload.php") || has(dir, "bundle")
-	}
+	d.vendor = filepath.Base(dir) == "vendor" && has(dir, vendorMarks)
+	d.sum = text.Sum(fmt.Append(all, d.cached, d.linked, d.vendor))
 	return d
 }
 
-func has(dir, name string) bool {
-	_, err := watch.Lstat(filepath.Join(dir, name))
-	return err == nil
+func has(dir string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, err := watch.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }

@@ -157,6 +157,9 @@ func (v *View) Barrier(ctx context.Context) (uint64, error) {
 	for range 8 {
 		// Taken first: what is doubted from here on waits for the next barrier.
 		doubts, asked := v.takeDoubts()
+		if v.rules.outdatedAbove() {
+			v.refresh()
+		}
 		err := v.watched.Barrier(ctx)
 		if len(doubts) > 0 {
 			v.putBack(doubts, false)

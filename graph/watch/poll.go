@@ -155,10 +155,12 @@ func (t *tree) compareDir(n *node, path string, was, now Stamp) {
 		}
 		return // a polled child is compared in its own turn
 	}
+	if was.ID != now.ID || !was.Mode.IsDir() {
+		t.add(path) // something known may have been here before
+	}
 	if t.r.rules.Ignore(path, true) {
 		return
 	}
-	t.add(path)
 	if child != nil {
 		t.leave(child, true)
 	}
