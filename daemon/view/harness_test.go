@@ -38,6 +38,21 @@ func open(t testing.TB, files map[string]string, opts view.Options) *rig {
 	return r
 }
 
+// forms runs a test with notifications and with polling. What changes is looked
+// at when a barrier asks, and not before.
+func forms(t *testing.T, files map[string]string, test func(*rig)) {
+	for name, poll := range map[string]bool{"notify": false, "poll": true} {
+		t.Run(name, func(t *testing.T) {
+			r := &rig{t: t, dir: filepath.Join(real(t, t.TempDir()), "root")}
+			for name, content := range files {
+				r.write(name, content)
+			}
+			r.start(watch.Options{Poll: poll, Settle: time.Minute, MaxWait: time.Minute, PollInterval: time.Minute}, view.Options{})
+			test(r)
+		})
+	}
+}
+
 func real(t testing.TB, dir string) string {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

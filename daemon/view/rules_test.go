@@ -1,27 +1,9 @@
 package view_test
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/auralsp/aura/daemon/view"
-	"github.com/auralsp/aura/graph/watch"
 )
-
-// forms runs a test with notifications and with polling.
-func forms(t *testing.T, files map[string]string, test func(*rig)) {
-	for name, poll := range map[string]bool{"notify": false, "poll": true} {
-		t.Run(name, func(t *testing.T) {
-			r := &rig{t: t, dir: filepath.Join(real(t, t.TempDir()), "root")}
-			for name, content := range files {
-				r.write(name, content)
-			}
-			r.start(watch.Options{Poll: poll}, view.Options{})
-			test(r)
-		})
-	}
-}
 
 func (r *rig) listed() []string {
 	r.t.Helper()
