@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // follower believes only what batches tell it: it looks at a path when a batch
 // names it, and never otherwise.
 type follower struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	w    *watch.Watcher
 	root *watch.Root
@@ -42,7 +42,7 @@ func forms(t *testing.T, test func(t *testing.T, opts watch.Options)) {
 	}
 }
 
-func start(t *testing.T, opts watch.Options) *watch.Watcher {
+func start(t testing.TB, opts watch.Options) *watch.Watcher {
 	t.Helper()
 	if opts.CookieDir == "" {
 		opts.CookieDir = filepath.Join(t.TempDir(), "run")
@@ -59,7 +59,7 @@ func start(t *testing.T, opts watch.Options) *watch.Watcher {
 	return w
 }
 
-func follow(t *testing.T, w *watch.Watcher, dir string, rules watch.Rules) *follower {
+func follow(t testing.TB, w *watch.Watcher, dir string, rules watch.Rules) *follower {
 	t.Helper()
 	f := &follower{t: t, dir: dir, w: w, files: map[string]string{}, told: make(chan struct{}, 1)}
 	f.ignore = rules.Ignore
@@ -180,7 +180,7 @@ func until(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-func write(t *testing.T, path, content string) {
+func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-func must(t *testing.T, errs ...error) {
+func must(t testing.TB, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {

@@ -49,12 +49,36 @@ func TestF18_DeepFolders(t *testing.T) {
 }
 
 func TestF18_TooManyFolders(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		write(t, filepath.Join(dir, name, "sub", "f"), "x")
-	}
-	f := follow(t, start(t, watch.Options{MaxDirs: 6}), dir, watch.Rules{})
-	if s := f.root.Status(); s.Dirs != 6 || s.Skipped == 0 || s.Reason == "" {
-		t.Errorf("status %+v", s)
-	}
+	forms(t, func(t *testing.T, opts watch.Options) {
+		dir := t.TempDir()
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			write(t, filepath.Join(dir, name, "sub", "f"), "x")
+		}
+		opts.MaxDirs = 6
+		f := follow(t, start(t, opts), dir, watch.Rules{})
+		if s := f.root.Status(); s.Dirs != 6 || s.Skipped == 0 || s.Reason == "" {
+			t.Errorf("status %+v", s)
+		}
+	})
+}
+
+// F07, where names differ by case: a rename that changes the case alone, and two
+// names that differ by nothing else.
+func TestF07_CaseOnlyRename(t *testing.T) {
+	forms(t, func(t *testing.T, opts watch.Options) {
+		dir := t.TempDir()
+		p := func(s string) string { return filepath.Join(dir, s) }
+		write(t, p("pkg/order.go"), "1")
+		f := follow(t, start(t, opts), dir, watch.Rules{})
+		must(t, os.Rename(p("pkg/order.go"), p("pkg/Order.go")))
+		f.agree()
+		must(t, os.Rename(p("pkg"), p("PKG")))
+		write(t, p("PKG/Order.go"), "2")
+		f.agree()
+		write(t, p("PKG/order.go"), "3")
+		write(t, p("pkg/order.go"), "4")
+		f.agree()
+		must(t, os.Rename(p("PKG/order.go"), p("PKG/Order.go")), os.RemoveAll(p("PKG")))
+		f.agree()
+	})
 }

@@ -233,7 +233,17 @@ func (r *Root) settled() bool {
 	case now.Sub(r.lastAt) < opts.Settle && waited < opts.MaxWait:
 		return false
 	}
-	return r.rules.Busy == nil || !r.rules.Busy()
+	if r.rules.Busy != nil && r.rules.Busy() {
+		r.held = true
+		return false
+	}
+	if r.held {
+		// The last of what was busy may not have been seen yet.
+		r.held, r.firstAt, r.lastAt = false, now, now
+		r.poll(false)
+		return false
+	}
+	return true
 }
 
 // nextTick is the time until run must look by itself.

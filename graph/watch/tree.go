@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -21,6 +22,7 @@ type tree struct {
 	pending         map[string]struct{}
 	full            bool // pending is everything there is
 	firstAt, lastAt time.Time
+	held            bool // Rules.Busy held pending back
 	lost, lostNow   bool
 
 	nextPoll time.Time
@@ -130,7 +132,8 @@ func (t *tree) handle(ev fsnotify.Event) {
 // which is entered.
 func (t *tree) arrived(path string, known *node) bool {
 	there, err := Lstat(path)
-	if err != nil || !there.Mode.IsDir() {
+	tooLong := errors.Is(err, syscall.ENAMETOOLONG) // a folder for all we know, which enter skips
+	if !tooLong && (err != nil || !there.Mode.IsDir()) {
 		if known != nil {
 			t.leave(known, true)
 		}

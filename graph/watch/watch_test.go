@@ -43,22 +43,18 @@ func TestBarrierSeesEveryKindOfChange(t *testing.T) {
 }
 
 func TestSettledBatchComesWithoutABarrier(t *testing.T) {
-	dir := t.TempDir()
-	f := follow(t, start(t, watch.Options{}), dir, watch.Rules{})
-	for i := range 50 {
-		write(t, filepath.Join(dir, fmt.Sprint(i)), "x")
-	}
-	f.until("50 files", func() bool { return len(f.files) == 50 })
-	if n := len(f.batches); n > 10 {
-		t.Errorf("50 writes came in %d batches", n)
-	}
-}
-
-func TestPollerFindsChangesByItself(t *testing.T) {
-	dir := t.TempDir()
-	f := follow(t, start(t, watch.Options{Poll: true, PollInterval: 5 * time.Millisecond}), dir, watch.Rules{})
-	write(t, filepath.Join(dir, "sub", "a"), "x")
-	f.until("the new file", func() bool { return f.files[filepath.Join(dir, "sub", "a")] == "x" })
+	forms(t, func(t *testing.T, opts watch.Options) {
+		dir := t.TempDir()
+		opts.PollInterval = 5 * time.Millisecond
+		f := follow(t, start(t, opts), dir, watch.Rules{})
+		for i := range 50 {
+			write(t, filepath.Join(dir, "sub", fmt.Sprint(i)), "x")
+		}
+		f.until("50 files", func() bool { return len(f.files) == 50 })
+		if n := len(f.batches); n > 10 {
+			t.Errorf("50 writes came in %d batches", n)
+		}
+	})
 }
 
 func TestF17_AtomicSaves(t *testing.T) {
@@ -113,11 +109,7 @@ func TestF03_RandomOperationsEqualAWalk(t *testing.T) {
 			return filepath.Join(parts...)
 		}
 		outside := filepath.Join(away, "x")
-		n := 10_000
-		if opts.Poll {
-			n = 3_000 // each barrier looks at the whole tree
-		}
-		for i := range n {
+		for i := range 10_000 {
 			a, b := name(), name()
 			switch r.IntN(10) {
 			case 0, 1, 2:
@@ -209,22 +201,24 @@ func TestF04_RootMovedAwayAndBack(t *testing.T) {
 }
 
 func TestF04_FolderMovedIntoANewFolder(t *testing.T) {
-	dir := t.TempDir()
-	p := func(s string) string { return filepath.Join(dir, s) }
-	f := follow(t, start(t, watch.Options{}), dir, watch.Rules{})
-	for i := range 200 {
-		write(t, p("a/deep/f"), fmt.Sprint(i))
-		if i%3 == 0 {
+	forms(t, func(t *testing.T, opts watch.Options) {
+		dir := t.TempDir()
+		p := func(s string) string { return filepath.Join(dir, s) }
+		f := follow(t, start(t, opts), dir, watch.Rules{})
+		for i := range 200 {
+			write(t, p("a/deep/f"), fmt.Sprint(i))
+			if i%3 == 0 {
+				f.agree()
+			}
+			must(t, os.Mkdir(p("x"), 0o755), os.Rename(p("a"), p("x/b")))
+			if i%2 == 0 {
+				f.agree()
+			}
+			write(t, p("x/b/deep/f"), fmt.Sprint("moved", i))
 			f.agree()
+			must(t, os.RemoveAll(p("x")))
 		}
-		must(t, os.Mkdir(p("x"), 0o755), os.Rename(p("a"), p("x/b")))
-		if i%2 == 0 {
-			f.agree()
-		}
-		write(t, p("x/b/deep/f"), fmt.Sprint("moved", i))
-		f.agree()
-		must(t, os.RemoveAll(p("x")))
-	}
+	})
 }
 
 func TestF09_LinksAndPipes(t *testing.T) {
@@ -277,55 +271,65 @@ func TestF15_IgnoredFoldersAndRefresh(t *testing.T) {
 }
 
 func TestF16_NestedRoots(t *testing.T) {
-	dir := t.TempDir()
-	inner := filepath.Join(dir, "inner")
-	write(t, filepath.Join(inner, "sub/a"), "1")
-	w := start(t, watch.Options{})
-	outer := follow(t, w, dir, watch.Rules{})
-	f := follow(t, w, inner, watch.Rules{})
-	write(t, filepath.Join(inner, "sub/a"), "2")
-	f.agree()
-	outer.agree()
-	must(t, os.Rename(filepath.Join(inner, "sub"), filepath.Join(inner, "moved")))
-	write(t, filepath.Join(inner, "moved/b"), "2")
-	outer.agree()
-	f.agree()
-	must(t, f.root.Close())
-	write(t, filepath.Join(inner, "moved/c"), "3")
-	outer.agree()
-	if err := f.root.Barrier(t.Context()); !errors.Is(err, watch.ErrClosed) {
-		t.Errorf("Barrier of a closed root: %v", err)
-	}
+	forms(t, func(t *testing.T, opts watch.Options) {
+		dir := t.TempDir()
+		inner := filepath.Join(dir, "inner")
+		write(t, filepath.Join(inner, "sub/a"), "1")
+		w := start(t, opts)
+		outer := follow(t, w, dir, watch.Rules{})
+		f := follow(t, w, inner, watch.Rules{})
+		write(t, filepath.Join(inner, "sub/a"), "2")
+		f.agree()
+		outer.agree()
+		must(t, os.Rename(filepath.Join(inner, "sub"), filepath.Join(inner, "moved")))
+		write(t, filepath.Join(inner, "moved/b"), "2")
+		outer.agree()
+		f.agree()
+		twin := follow(t, w, inner, watch.Rules{}) // the same folder once more
+		must(t, f.root.Close())
+		write(t, filepath.Join(inner, "moved/c"), "3")
+		outer.agree()
+		twin.agree()
+		if err := f.root.Barrier(t.Context()); !errors.Is(err, watch.ErrClosed) {
+			t.Errorf("Barrier of a closed root: %v", err)
+		}
+	})
 }
 
 func TestBusyHoldsBatchesBackButNotBarriers(t *testing.T) {
-	dir := t.TempDir()
-	lock := filepath.Join(dir, ".git", "index.lock")
-	write(t, lock, "")
-	busy := func() bool { _, err := os.Lstat(lock); return err == nil }
-	f := follow(t, start(t, watch.Options{BusyWait: time.Minute}), dir, watch.Rules{Busy: busy})
-	first := len(f.batches)
-	for i := range 20 {
-		write(t, filepath.Join(dir, fmt.Sprint(i)), "x")
-	}
-	must(t, os.Remove(lock))
-	f.until("the files", func() bool { return len(f.files) == 20 })
-	if n := len(f.batches) - first; n != 1 {
-		t.Errorf("a checkout came in %d batches", n)
-	}
-	write(t, lock, "")
-	write(t, filepath.Join(dir, "more"), "x")
-	f.agree()
+	forms(t, func(t *testing.T, opts watch.Options) {
+		dir := t.TempDir()
+		lock := filepath.Join(dir, ".git", "index.lock")
+		write(t, lock, "")
+		busy := func() bool { _, err := os.Lstat(lock); return err == nil }
+		opts.BusyWait, opts.PollInterval = time.Minute, 5*time.Millisecond
+		ignore := func(path string, _ bool) bool { return filepath.Base(path) == ".git" }
+		f := follow(t, start(t, opts), dir, watch.Rules{Busy: busy, Ignore: ignore})
+		first := len(f.batches)
+		for i := range 20 {
+			write(t, filepath.Join(dir, fmt.Sprint(i)), "x")
+		}
+		must(t, os.Remove(lock))
+		f.until("the files", func() bool { return len(f.files) == 20 })
+		if n := len(f.batches) - first; n != 1 {
+			t.Errorf("a checkout came in %d batches", n)
+		}
+		write(t, lock, "")
+		write(t, filepath.Join(dir, "more"), "x")
+		f.agree()
+	})
 }
 
 func TestBarrierEndsWithItsContext(t *testing.T) {
-	f := follow(t, start(t, watch.Options{}), t.TempDir(), watch.Rules{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := f.root.Barrier(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		t.Errorf("Barrier: %v", err)
-	}
-	f.agree()
+	forms(t, func(t *testing.T, opts watch.Options) {
+		f := follow(t, start(t, opts), t.TempDir(), watch.Rules{})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := f.root.Barrier(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("Barrier: %v", err)
+		}
+		f.agree()
+	})
 }
 
 func TestAddRefusesWhatIsNoFolder(t *testing.T) {
