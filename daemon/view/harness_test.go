@@ -43,7 +43,7 @@ func open(t testing.TB, files map[string]string, opts view.Options) *rig {
 func forms(t *testing.T, files map[string]string, test func(*rig)) {
 	for name, poll := range map[string]bool{"notify": false, "poll": true} {
 		t.Run(name, func(t *testing.T) {
-			r := &rig{t: t, dir: filepath.Join(real(t, t.TempDir()), "root")}
+			r := &rig{t: t, dir: filepath.Join(real(t, t.TempDir()), "tree")}
 			for name, content := range files {
 				r.write(name, content)
 			}

@@ -34,7 +34,7 @@ func TestF15_RulesThatChangeOutsideTheRoot(t *testing.T) {
 		r.want("at first", []string{"a.x", "b.x", "c.x", "d/a.x"}, r.listed())
 		r.write("../.gitignore", "a.x\n")
 		r.want("after the first .gitignore", []string{"b.x", "c.x"}, r.listed())
-		r.write("../.gitignore", "/root/a.x\n")
+		r.write("../.gitignore", "/tree/a.x\n")
 		r.want("after its change", []string{"b.x", "c.x", "d/a.x"}, r.listed())
 		r.write("../.git/info/exclude", "b.x\n")
 		r.want("after a change of info/exclude", []string{"c.x", "d/a.x"}, r.listed())
@@ -51,8 +51,8 @@ func TestF15_RepositoryThatIsMadeLater(t *testing.T) {
 
 func TestF16_WorkTreesShareWhatTheirRepositoryExcludes(t *testing.T) {
 	forms(t, map[string]string{
-		".git": "gitdir: ../main/.git/worktrees/root\n", "a.x": "", "b.x": "",
-		"../main/.git/worktrees/root/commondir": "../..\n", "../main/.git/info/exclude": "b.x\n",
+		".git": "gitdir: ../main/.git/worktrees/tree\n", "a.x": "", "b.x": "",
+		"../main/.git/worktrees/tree/commondir": "../..\n", "../main/.git/info/exclude": "b.x\n",
 	}, func(r *rig) {
 		r.want("files", []string{"a.x"}, r.listed())
 	})
