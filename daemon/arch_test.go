@@ -65,10 +65,10 @@ var layers = map[string]pkg{
 	"daemon/proxy":        {4, "daemon/api daemon/view daemon/supervise *", "editors: LSP in, shared server out; refactorings come by dispatch"},
 
 	"adapters/registry": {5, "adapters adapters/golang adapters/rust adapters/python adapters/typescript adapters/csharp", "the literal list of languages"},
-	"daemon/resolve":    {5, "daemon/api daemon/workbench adapters graph graph/syntax *", "an address to a symbol: the one place"},
+	"daemon/resolve":    {5, "daemon/api daemon/workbench adapters adapters/recipe graph graph/syntax *", "an address to a symbol: the one place"},
 	"daemon/transact":   {5, "daemon/api daemon/view daemon/edit daemon/validate *", "the one mutating pipeline; must not know operations"},
 
-	"daemon/op": {6, "daemon/api daemon/resolve daemon/workbench adapters graph graph/search *", "plans and answers; must not write, nor know sockets"},
+	"daemon/op": {6, "daemon/api daemon/resolve daemon/workbench adapters adapters/recipe graph graph/search *", "plans and answers; must not write, nor know sockets"},
 
 	"daemon": {7, "daemon/api daemon/config daemon/serve daemon/session daemon/view daemon/edit daemon/supervise " +
 		"daemon/workbench daemon/validate daemon/proxy daemon/resolve daemon/transact daemon/op " +

@@ -25,6 +25,9 @@ type Usage func(sym graph.Symbol, p adapters.Place) string
 // Locate asks a server about the name of a symbol and returns the places that
 // it answers, in the server's order. extra holds further parameters.
 func Locate(ctx context.Context, b adapters.Bench, role adapters.Role, method string, sym graph.Symbol, extra map[string]any) ([]adapters.Place, error) {
+	if g, ok := b.(*byGraph); ok {
+		return g.locate(ctx, method, sym)
+	}
 	srv, err := b.Server(ctx, role)
 	if err != nil {
 		return nil, err

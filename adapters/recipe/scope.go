@@ -7,6 +7,7 @@ import (
 
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/text"
 )
 
 // page is one file with its brackets, for questions of scope.
@@ -15,6 +16,7 @@ type page struct {
 	content []byte
 	tree    *syntax.Tree
 	pairs   []graph.Span // of brackets, the closing one included, in order of the opening one
+	file    *text.File   // made when a place needs it
 }
 
 func newPage(path string, content []byte, t *syntax.Tree) *page {

@@ -23,7 +23,7 @@ func (a *app) call(ctx context.Context, spec api.Spec, params map[string]any) er
 	ctx, cancel := a.withTimeout(ctx)
 	defer cancel()
 	raw, err := a.ask(ctx, spec.Methods()[0], params, a.startProgress())
-	if err != nil && asError(err).Code == api.WorkspaceUntrusted && a.grantTrust(ctx) {
+	if untrusted(raw, err) && a.grantTrust(ctx) {
 		raw, err = a.ask(ctx, spec.Methods()[0], params, a.startProgress())
 	}
 	if err != nil {
@@ -36,6 +36,16 @@ func (a *app) call(ctx context.Context, spec api.Spec, params map[string]any) er
 		return err
 	}
 	return failed(raw)
+}
+
+// untrusted reports whether a workspace is not trusted enough for the answer
+// that was asked for: it was refused, or given without the server.
+func untrusted(raw json.RawMessage, err error) bool {
+	if err != nil {
+		return asError(err).Code == api.WorkspaceUntrusted
+	}
+	var t api.Trust
+	return json.Unmarshal(raw, &t) == nil && t.Unserved == api.WorkspaceUntrusted
 }
 
 // ask makes one call on a connection of its own.

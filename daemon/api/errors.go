@@ -71,6 +71,20 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// Unserved returns the refusal that err carries when it only says that no server
+// can be asked: there is none, it does not run, is not ready or not trusted.
+func Unserved(err error) (*Error, bool) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return nil, false
+	}
+	switch e.Code {
+	case ServerUnavailable, ServerCrashed, ServerTimeout, WorkspaceUntrusted:
+		return e, true
+	}
+	return nil, false
+}
+
 // CodeOf returns the code that err carries, Internal when it carries none and
 // the empty string for nil.
 func CodeOf(err error) Code {

@@ -6,6 +6,7 @@ type Navigate struct {
 	Request
 	Address
 	Limit int `json:"limit" default:"20" min:"1" doc:"most results to answer with; total says how many there are"`
+	Wait  int `json:"wait" default:"-1" min:"-1" doc:"milliseconds to wait for a language server that is still loading before the symbol graph answers in its place; 0 asks only one that is ready, -1 waits while loading makes progress"`
 }
 
 // Calls is the input of callers and callees.

@@ -44,6 +44,8 @@ type Trust struct {
 	Complete bool     `json:"complete"`        // false: places may be missing, warnings say why
 	Stale    bool     `json:"stale,omitempty"` // the file on disk was newer
 	Warnings []string `json:"warnings"`
+	// Unserved is why no language server was asked, where one would have been.
+	Unserved Code `json:"unserved,omitempty"`
 }
 
 // Location is a place in a file. Lines and columns are 1-based, columns count

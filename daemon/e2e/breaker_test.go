@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,8 +33,8 @@ func (w *world) fakeBelow(t testing.TB, dir string, config lsptest.Config) (mend
 }
 
 // TestP04_CircuitBreaker has a server that dies of every question. After five
-// crashes in five minutes it stays down: questions are refused at once, with
-// its last words and the way back. The server of another project goes on, and
+// crashes in five minutes it stays down: the symbol graph answers at once in its
+// place, with its last words and the way back. The server of another project goes on, and
 // a person brings it back.
 func TestP04_CircuitBreaker(t *testing.T) {
 	dir := t.TempDir()
@@ -64,35 +63,34 @@ func TestP04_CircuitBreaker(t *testing.T) {
 		}
 	}
 	good("before the crashes")
-	var last *api.Error
+	var last api.Places
 	for n := 0; ; n++ {
-		if last = ask("bad", nil); last == nil {
-			t.Fatal("a server that dies of the question answered it")
+		last = api.Places{}
+		if refusal := ask("bad", &last); refusal != nil || last.Source != "graph" || last.Total == 0 || last.Complete {
+			t.Fatalf("question %d: %v, %+v; want what the graph knows", n, refusal, last.Trust)
 		}
-		if last.Code == api.ServerUnavailable {
+		if last.Unserved == api.ServerUnavailable {
 			break
 		}
-		if last.Code != api.ServerCrashed || n > 10 {
-			t.Fatalf("question %d: %v", n, last)
+		if last.Unserved != api.ServerCrashed || n > 10 {
+			t.Fatalf("question %d: %+v", n, last.Trust)
 		}
 		// A request that has ended the server twice is not sent again; another one is.
 		write(t, filepath.Join(dir, "bad", "store", "store.go"), strings.Repeat("\n", n+1)+read(t, filepath.Join(dir, "bad", "store", "store.go")))
 	}
-	details, _ := json.Marshal(last.Details)
-	for _, words := range []string{"ended 5 times within 5 minutes", "stays down", "auractl restart gopls"} {
-		if !strings.Contains(last.Message, words) {
-			t.Errorf("%q does not say %q", last.Message, words)
+	notes := strings.Join(last.Warnings, "\n")
+	for _, words := range []string{"ended 5 times within 5 minutes", "stays down", "auractl restart gopls", "out of cheese"} {
+		if !strings.Contains(notes, words) {
+			t.Errorf("%q does not say %q", notes, words)
 		}
 	}
-	if !strings.Contains(string(details), "out of cheese") {
-		t.Errorf("the last words are lost: %s", details)
-	}
 	began := time.Now()
-	if again := ask("bad", nil); again == nil || again.Code != api.ServerUnavailable {
-		t.Errorf("asked again: %v", again)
+	again := api.Places{}
+	if refusal := ask("bad", &again); refusal != nil || again.Unserved != api.ServerUnavailable {
+		t.Errorf("asked again: %v, %+v", refusal, again.Trust)
 	}
 	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the refusal took %v", took)
+		t.Errorf("the answer took %v", took)
 	}
 	good("while one is down")
 	if r := w.aura(t, "doctor", "--no-start"); !strings.Contains(r.stdout, "broken") {

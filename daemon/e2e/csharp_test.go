@@ -20,7 +20,7 @@ func TestCSharp(t *testing.T) {
 	w := newStranger(t, ws)
 
 	// Loading a project runs its code.
-	err := refused(t, w.call(t, "references", map[string]any{"symbolName": "Bank"}, nil), api.WorkspaceUntrusted)
+	err := refused(t, w.call(t, "rename", rename("Bank", "Vault"), nil), api.WorkspaceUntrusted)
 	if !strings.Contains(err.Message, "auractl trust "+ws) {
 		t.Errorf("untrusted: %s", err.Message)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/daemon/api"
@@ -67,6 +68,9 @@ func navigationOf(input any) navigation {
 
 // ask resolves the address and asks the question of every symbol it stands for.
 func ask(ctx context.Context, s *workbench.Session, in navigation, name string, q question) ([]answered, []resolve.Match, error) {
+	if in.Wait >= 0 {
+		s.Within(time.Duration(in.Wait) * time.Millisecond)
+	}
 	matches, err := resolve.All(ctx, s, in.Address)
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +90,7 @@ func ask(ctx context.Context, s *workbench.Session, in navigation, name string, 
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := cell.Run(ctx, bench, adapters.Target{Symbol: sym, Depth: max(in.depth, 1), Transitive: in.transitive})
+		found, err := find(ctx, s, bench, q, adapters.Target{Symbol: sym, Depth: max(in.depth, 1), Transitive: in.transitive})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -257,6 +261,9 @@ func (c sources) add(source string) {
 // trust sums up: one source by its name, several as mixed.
 func (c sources) trust(s *workbench.Session) api.Trust {
 	t := api.Trust{Source: "server"}
+	if s.Refused() != "" {
+		t.Source = "graph" // where nothing was found
+	}
 	for name := range c {
 		t.Source = name
 	}
@@ -264,6 +271,7 @@ func (c sources) trust(s *workbench.Session) api.Trust {
 		t.Source = mixed
 	}
 	t.Complete, t.Warnings = s.Notes()
+	t.Unserved = s.Refused()
 	if t.Warnings == nil {
 		t.Warnings = []string{}
 	}

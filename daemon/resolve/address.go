@@ -17,7 +17,6 @@ import (
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/workbench"
 	"github.com/auralsp/aura/graph"
-	"github.com/auralsp/aura/graph/syntax"
 	"github.com/auralsp/aura/lspclient/text"
 )
 
@@ -34,8 +33,18 @@ type Match struct {
 func (m Match) Symbol() graph.Symbol { return m.Declarations[0] }
 
 // All returns every symbol that the address stands for, at least one; the
-// error is INVALID_ARGUMENT, SYMBOL_NOT_FOUND, FILE_NOT_FOUND or what a server gave.
+// error is INVALID_ARGUMENT, SYMBOL_NOT_FOUND, FILE_NOT_FOUND or what a server
+// gave. Where no server can say what a name at a place means, the symbol graph
+// does, and the session's notes tell.
 func All(ctx context.Context, s *workbench.Session, a api.Address) ([]Match, error) {
+	matches, err := all(ctx, s, a)
+	if u := new(use); errors.As(err, &u) {
+		return u.byGraph(ctx, s)
+	}
+	return matches, err
+}
+
+func all(ctx context.Context, s *workbench.Session, a api.Address) ([]Match, error) {
 	switch {
 	case a.SymbolID != "":
 		return byID(ctx, s, a)
@@ -52,16 +61,16 @@ func All(ctx context.Context, s *workbench.Session, a api.Address) ([]Match, err
 // One returns the only symbol that the address stands for. Several are
 // AMBIGUOUS_SYMBOL with the candidates: it never guesses.
 func One(ctx context.Context, s *workbench.Session, a api.Address) (Match, error) {
-	all, err := All(ctx, s, a)
+	found, err := all(ctx, s, a)
 	if err != nil {
 		return Match{}, err
 	}
-	if len(all) == 1 {
-		return all[0], nil
+	if len(found) == 1 {
+		return found[0], nil
 	}
 	e := api.Errorf(api.AmbiguousSymbol, "%d symbols match %s; pass symbolId, or narrow by containingType, symbolKind, filePath or line",
-		len(all), describe(a))
-	e.Candidates, err = Candidates(ctx, s, all)
+		len(found), describe(a))
+	e.Candidates, err = Candidates(ctx, s, found)
 	if err != nil {
 		return Match{}, err
 	}
@@ -285,7 +294,7 @@ func at(ctx context.Context, s *workbench.Session, path string, f *text.File, of
 	if sym, ok := declared(tree.Symbols, offset); ok {
 		return whole(ctx, s, sym)
 	}
-	onName := slices.ContainsFunc(tree.Idents, func(id syntax.Ident) bool { return id.Span.Contains(offset) })
+	name, onName := tree.IdentAt(offset)
 	if !onName {
 		return nil, api.Errorf(api.SymbolNotFound, "no name at %s:%d:%d; put the position on an identifier", a.FilePath, a.Line, max(a.Column, 1))
 	}
@@ -294,9 +303,18 @@ func at(ctx context.Context, s *workbench.Session, path string, f *text.File, of
 		return nil, err
 	}
 	places, err := Definition(ctx, bench, path, offset)
+	if why, ok := api.Unserved(err); ok {
+		return nil, &use{bench: bench, path: path, name: name, why: why}
+	}
 	if err != nil {
 		return nil, err
 	}
+	return placedAll(ctx, s, bench, places, a)
+}
+
+// placedAll finds the symbols that are declared at the places that a name was
+// said to mean.
+func placedAll(ctx context.Context, s *workbench.Session, bench *workbench.Bench, places []adapters.Place, a api.Address) ([]Match, error) {
 	var out []Match
 	for _, p := range places {
 		m, ok, err := placed(ctx, s, bench, p)

@@ -97,6 +97,13 @@ func timedOut(e adapters.Engine, root, method string, limit time.Duration, verdi
 	return out
 }
 
+// notYet is the error of a caller that does not wait until the server has loaded.
+func notYet(e adapters.Engine, within time.Duration, waiting string) *api.Error {
+	out := api.Errorf(api.ServerTimeout, "%s was not ready within %d ms (%s); ask again later, or with a longer wait", e.ID, within.Milliseconds(), waiting)
+	out.Details = ServerDetails{Server: e.ID}
+	return out
+}
+
 func neverReady(e adapters.Engine, root, waiting string) *api.Error {
 	out := api.Errorf(api.ServerTimeout,
 		"%s has not said that it knows the project (%s) and may miss places, so nothing was changed; "+

@@ -28,6 +28,8 @@ type Lease struct {
 	i    *instance
 	want Want
 	once sync.Once
+	// until is the end of the wait for a ready server; zero waits on.
+	until time.Time
 
 	mu         sync.Mutex        // guards the rest
 	cursor     uint64            // what the server had been told at the last request
@@ -411,6 +413,8 @@ func (l *Lease) ready(ctx context.Context) (*generation, error) {
 	i := l.i
 	var said string
 	var failures uint64
+	late, stop := l.patience()
+	defer stop()
 	for first := true; ; first = false {
 		i.mu.Lock()
 		if first {
@@ -447,10 +451,21 @@ func (l *Lease) ready(ctx context.Context) (*generation, error) {
 		}
 		select {
 		case <-changed:
+		case <-late:
+			return nil, notYet(i.engine, l.want.Within, words)
 		case <-ctx.Done():
 			return nil, ended(context.Cause(ctx), words)
 		}
 	}
+}
+
+// patience is a channel that closes the wait for a ready server; nil does not.
+func (l *Lease) patience() (late <-chan time.Time, stop func()) {
+	if l.until.IsZero() {
+		return nil, func() {}
+	}
+	t := time.NewTimer(time.Until(l.until))
+	return t.C, func() { t.Stop() }
 }
 
 // believes reports whether the lease takes the process as it is now.
@@ -465,6 +480,8 @@ func (l *Lease) believes(g *generation) bool {
 // settle waits until a server that was just told of changes can be believed
 // again; the wait does not count against the request while it moves.
 func (l *Lease) settle(ctx context.Context, g *generation, w *watch) error {
+	late, stop := l.patience()
+	defer stop()
 	for {
 		l.i.mu.Lock()
 		changed := l.i.changed
@@ -475,6 +492,8 @@ func (l *Lease) settle(ctx context.Context, g *generation, w *watch) error {
 		select {
 		case <-changed:
 			w.restart()
+		case <-late:
+			return notYet(l.i.engine, l.want.Within, "loading what changed")
 		case <-g.dead:
 			return errGone
 		case <-ctx.Done():

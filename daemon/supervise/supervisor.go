@@ -112,6 +112,9 @@ type Want struct {
 	Seq      uint64 // of the view, that answers must not be older than
 	// Partial takes a server that is still loading instead of waiting for it.
 	Partial bool
+	// Within bounds the wait for a server that is not ready; zero waits while it
+	// makes progress. The server goes on loading.
+	Within time.Duration
 	// Waiting is told in words what the lease waits for; nil is told nothing.
 	Waiting func(string)
 }
@@ -189,6 +192,9 @@ func (s *Supervisor) Lease(ctx context.Context, w Want) (*Lease, error) {
 		return nil, err
 	}
 	l := &Lease{i: i, want: w, incomplete: i.refreshed(time.Now())}
+	if w.Within > 0 {
+		l.until = time.Now().Add(w.Within)
+	}
 	if _, err := l.ready(ctx); err != nil {
 		i.unlease()
 		return nil, err

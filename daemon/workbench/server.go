@@ -56,8 +56,11 @@ func (s *Session) lease(ctx context.Context, lang adapters.Adapter, p adapters.P
 func (s *Session) leaseEngine(ctx context.Context, lang adapters.Adapter, p adapters.Project, engine adapters.Engine) (*lease, error) {
 	key := engine.ID + "\x00" + p.Root
 	s.mu.Lock()
-	l := s.leases[key]
+	l, why := s.leases[key], s.unserved[lang.Language().ID]
 	s.mu.Unlock()
+	if why != nil {
+		return nil, why
+	}
 	if l != nil {
 		return l, nil
 	}
@@ -75,6 +78,7 @@ func (s *Session) leaseEngine(ctx context.Context, lang adapters.Adapter, p adap
 		Class:    s.caller.Class,
 		Client:   s.caller.Name,
 		Seq:      s.snap.Seq(),
+		Within:   s.within,
 		Waiting:  s.caller.Waiting,
 	})
 	if err != nil {

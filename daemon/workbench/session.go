@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/supervise"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/graph"
@@ -42,6 +44,8 @@ type Session struct {
 	hashes     map[string]text.Hash // of the contents of files that the snapshot gave
 	incomplete []string
 	warnings   []string
+	within     time.Duration         // longest wait for a server that is not ready; 0 is any
+	unserved   map[string]*api.Error // by language: why no server is asked any more
 }
 
 // Begin takes a snapshot of what is on disk now and has the index catch up with
@@ -62,7 +66,31 @@ func (w *Workspace) Begin(ctx context.Context, c Caller) (*Session, error) {
 		trees:  map[string]*syntax.Tree{},
 		files:  map[string]*text.File{},
 		hashes: map[string]text.Hash{},
+
+		unserved: map[string]*api.Error{},
 	}, nil
+}
+
+// Within bounds how long the session waits for each server that is not ready.
+func (s *Session) Within(d time.Duration) { s.within = max(d, time.Nanosecond) }
+
+// Unserved notes that no server of a language is asked any more in this
+// session, and why: what it could not answer once it is not waited for again.
+func (s *Session) Unserved(language string, why *api.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unserved[language] = why
+}
+
+// Refused returns the code of what kept the session from asking a server, or
+// the empty string.
+func (s *Session) Refused() api.Code {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, why := range s.unserved {
+		return why.Code
+	}
+	return ""
 }
 
 // Close returns the leases.
