@@ -413,7 +413,7 @@ func (l *Lease) ready(ctx context.Context) (*generation, error) {
 	i := l.i
 	var said string
 	var failures uint64
-	late, stop := l.patience()
+	late, stop := l.expiry()
 	defer stop()
 	for first := true; ; first = false {
 		i.mu.Lock()
@@ -459,15 +459,6 @@ func (l *Lease) ready(ctx context.Context) (*generation, error) {
 	}
 }
 
-// patience is a channel that closes the wait for a ready server; nil does not.
-func (l *Lease) patience() (late <-chan time.Time, stop func()) {
-	if l.until.IsZero() {
-		return nil, func() {}
-	}
-	t := time.NewTimer(time.Until(l.until))
-	return t.C, func() { t.Stop() }
-}
-
 // believes reports whether the lease takes the process as it is now.
 func (l *Lease) believes(g *generation) bool {
 	if l.want.Partial {
@@ -480,7 +471,7 @@ func (l *Lease) believes(g *generation) bool {
 // settle waits until a server that was just told of changes can be believed
 // again; the wait does not count against the request while it moves.
 func (l *Lease) settle(ctx context.Context, g *generation, w *watch) error {
-	late, stop := l.patience()
+	late, stop := l.expiry()
 	defer stop()
 	for {
 		l.i.mu.Lock()

@@ -32,3 +32,12 @@ func (p *patience) look(now time.Time) bool {
 
 // restart begins anew, for a wait that extends while something moves.
 func (p *patience) restart(now time.Time) { p.spent, p.last = 0, now }
+
+// expiry is a channel that ends the wait for a ready server; nil does not.
+func (l *Lease) expiry() (late <-chan time.Time, stop func()) {
+	if l.until.IsZero() {
+		return nil, func() {}
+	}
+	t := time.NewTimer(time.Until(l.until))
+	return t.C, func() { t.Stop() }
+}
