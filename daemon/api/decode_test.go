@@ -33,7 +33,7 @@ func TestDecode(t *testing.T) {
 		{"embedded twice", "aura_find_callers", `{"symbolName":"A","depth":3}`, Calls{Navigate: Navigate{Address: Address{SymbolName: "A"}, Limit: 20, Wait: -1}, Depth: 3}},
 		{"enum without case", "diagnostics", `{"minSeverity":"WARNING"}`, DiagnosticsQuery{MinSeverity: "warning", Limit: 100}},
 		{"enum of list elements", "events.subscribe", `{"events":["Server"]}`, Subscribe{Events: []string{"server"}}},
-		{"no parameters", "history", ``, History{Limit: 20, Wait: -1}},
+		{"no parameters", "history", ``, History{Limit: 20}},
 		{"surrogate pair", "undo", `{"undoToken":"\ud83d\ude00"}`, Undo{UndoToken: "😀"}},
 		{"escaped backslash before u", "undo", `{"undoToken":"\\ud83d"}`, Undo{UndoToken: `\ud83d`}},
 		{"nested object", "initialize", `{"client":{"name":"x"},"tier":"Observe"}`, Initialize{ProtocolVersion: 1, Client: ClientInfo{Name: "x"}, Tier: "observe"}},
