@@ -113,6 +113,7 @@ func (m *members) declared(ctx context.Context, decls []graph.Symbol) ([]graph.S
 	if err != nil {
 		return nil, err
 	}
+	apart := apart{m: m, of: t}
 	var out []graph.Symbol
 	for _, path := range files {
 		all, err := m.inFile(ctx, path)
@@ -120,19 +121,89 @@ func (m *members) declared(ctx context.Context, decls []graph.Symbol) ([]graph.S
 			return nil, err
 		}
 		for _, x := range all {
-			if !isMember(x) || x.Language != t.Language || x.Project != t.Project || x.Local != t.Local || separated(x.Container) != separated(t.Qualified) {
+			if !isMember(x) || x.Language != t.Language || x.Local != t.Local {
 				continue
 			}
-			if owner, ok := enclosingType(all, x); ok && owner.ID != t.ID {
-				continue
+			mine := x.Container == t.Qualified && x.Project == t.Project
+			if owner, ok := enclosingType(all, x); ok {
+				mine = mine && owner.ID == t.ID
+			} else if !mine && !x.Local && tail(x.Container, t.Name) {
+				if mine, err = apart.adds(ctx, x); err != nil {
+					return nil, err
+				}
 			}
-			out = append(out, x)
+			if mine {
+				out = append(out, x)
+			}
 		}
 	}
 	return out, nil
 }
 
-func separated(name string) string { return strings.ReplaceAll(name, "::", ".") }
+// apart tells whether members that stand in another namespace than a type of
+// their container's name are that type's, as those of implementations are.
+type apart struct {
+	m     *members
+	of    graph.Symbol
+	named []graph.Symbol  // types of that name
+	known map[string]bool // by file and container
+}
+
+func (a *apart) adds(ctx context.Context, x graph.Symbol) (bool, error) {
+	key := x.Path + "\x00" + x.Container
+	if mine, ok := a.known[key]; ok {
+		return mine, nil
+	}
+	if a.known == nil {
+		all, err := a.m.s.Reader().ByName(ctx, a.of.Name)
+		if err != nil {
+			return false, err
+		}
+		a.named = slices.DeleteFunc(all, func(s graph.Symbol) bool {
+			return s.Language != a.of.Language || s.Local || !slices.Contains(typeKinds, s.Kind)
+		})
+		a.known = map[string]bool{}
+	}
+	mine, err := a.judge(ctx, x)
+	a.known[key] = mine
+	return mine, err
+}
+
+// judge asks what is declared there, then what the file's imports name, then
+// whether there is a choice at all.
+func (a *apart) judge(ctx context.Context, x graph.Symbol) (bool, error) {
+	others := false
+	for _, t := range a.named {
+		if t.Project == x.Project && t.Qualified == x.Container {
+			return false, nil
+		}
+		others = others || t.ID != a.of.ID
+	}
+	bench, err := a.m.s.BenchFor(ctx, x.Path)
+	if err != nil {
+		return false, err
+	}
+	tree, err := bench.Tree(ctx, x.Path)
+	if err != nil {
+		return false, err
+	}
+	lang := bench.Adapter()
+	written := a.of.Name
+	resolved := tree.Resolve(written, lang.Language().Separator)
+	if imported := lang.Syntax().Imported; imported != nil && resolved != "" {
+		resolved = imported(bench.Project().Root, x.Path, resolved)
+	}
+	if resolved == "" {
+		return !others && x.Project == a.of.Project, nil
+	}
+	mine := likeness(a.of, resolved)
+	for _, t := range a.named {
+		if t.ID != a.of.ID && likeness(t, resolved) >= mine {
+			return false, nil
+		}
+	}
+	return mine > 0, nil
+}
 
 // isMember reports whether a symbol is what a type may have: not a parameter of
 // its own, nor a name that a member declares within.
@@ -202,49 +273,92 @@ func (m *members) inFile(ctx context.Context, path string) ([]graph.Symbol, erro
 func (m *members) bases(ctx context.Context, decls []graph.Symbol) ([][]graph.Symbol, error) {
 	var out [][]graph.Symbol
 	for _, d := range decls {
-		for _, base := range d.Bases {
-			for _, name := range graph.BaseNames(base) {
+		for i, base := range d.Bases {
+			for j, name := range graph.BaseNames(base) {
 				found, err := m.s.Reader().ByName(ctx, name)
 				if err != nil {
 					return nil, err
 				}
-				group := nearest(d, base, found)
-				if len(group) == 0 {
-					m.s.Incomplete("members that " + d.Name + " has from " + base + " are left out: no type of that name is in the workspace")
+				resolved := ""
+				if j == 0 && i < len(d.Resolved) {
+					resolved = d.Resolved[i]
+				}
+				if group := nearest(d, base, resolved, found); len(group) > 0 {
+					out = append(out, group)
 					continue
 				}
-				out = append(out, group)
+				m.s.Incomplete("members that " + d.Name + " has from " + base + " are left out: the workspace declares no such type")
 			}
 		}
 	}
 	return out, nil
 }
 
-// nearest returns the declarations of the type that a base as written most
-// likely is: by how it is qualified, then of the same file, container, project.
-func nearest(from graph.Symbol, base string, named []graph.Symbol) []graph.Symbol {
-	best, most := graph.ID(""), -1
-	is := graph.TypeMatcher(base)
+// nearest returns the declarations of the type that a base most likely is: the
+// one that the file's imports name or, where they name none, the one that is
+// written so in the same file, container or project.
+func nearest(from graph.Symbol, base, resolved string, named []graph.Symbol) []graph.Symbol {
+	best, most := graph.ID(""), 0
+	if end := strings.IndexAny(base, "<[("); end > 0 {
+		base = base[:end]
+	}
+	base = strings.TrimLeft(base, "*& ")
 	for _, x := range named {
 		if x.Language != from.Language || !slices.Contains(typeKinds, x.Kind) || x.ID == from.ID {
 			continue
 		}
-		rank := 0
-		if is != nil && is(x.Qualified) {
+		rank := likeness(x, resolved)
+		if resolved == "" {
+			if tail(x.Qualified, base) {
+				rank = 2
+			}
+			if x.Container == from.Container {
+				rank += 4
+			}
+			if x.Project == from.Project {
+				rank++
+			}
+		}
+		if x.Path == from.Path && rank > 0 {
 			rank += 8
-		}
-		if x.Path == from.Path {
-			rank += 4
-		}
-		if x.Container == from.Container {
-			rank += 2
-		}
-		if x.Project == from.Project {
-			rank++
 		}
 		if rank > most {
 			best, most = x.ID, rank
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(named), func(x graph.Symbol) bool { return x.ID != best || best == "" })
+	return slices.DeleteFunc(slices.Clone(named), func(x graph.Symbol) bool { return most == 0 || x.ID != best })
+}
+
+// likeness ranks how well a declared type is the one of a resolved name: that
+// one, one of the same ending (imports may write more than the project knows
+// of itself, or less), one below the same package, which may hand it on; 0 for
+// one of elsewhere.
+func likeness(x graph.Symbol, resolved string) int {
+	if resolved == "" {
+		return 0
+	}
+	for i, same := range []bool{
+		x.Qualified == resolved || x.Alias == resolved,
+		tail(resolved, x.Qualified) || tail(x.Qualified, resolved) || x.Alias != "" && tail(resolved, x.Alias),
+		head(x.Qualified) == head(resolved) || x.Alias != "" && head(x.Alias) == head(resolved),
+	} {
+		if same {
+			return 3 - i
+		}
+	}
+	return 0
+}
+
+// tail reports whether a qualified name ends with another one, at a separator.
+func tail(name, end string) bool {
+	rest, ok := strings.CutSuffix(name, end)
+	return ok && end != "" && (rest == "" || strings.IndexByte("./:", rest[len(rest)-1]) >= 0)
+}
+
+// head returns the first part of a qualified name.
+func head(name string) string {
+	if end := strings.IndexAny(name, "./:"); end >= 0 {
+		return name[:end]
+	}
+	return name
 }
