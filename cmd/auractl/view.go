@@ -46,6 +46,8 @@ func (a *app) view(spec api.Spec, raw json.RawMessage) error {
 		return show(a, raw, a.viewRestarted)
 	case api.Capabilities:
 		return show(a, raw, a.viewCapabilities)
+	case api.SearchResults:
+		return show(a, raw, a.viewSearch)
 	case api.IndexReport:
 		return show(a, raw, a.viewIndex)
 	case api.Done:

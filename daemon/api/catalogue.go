@@ -69,7 +69,7 @@ type index struct {
 // catalogue is made once; only its memory of fields grows.
 var catalogue = sync.OnceValue(func() index {
 	c := index{methods: map[string]int{}, fields: &sync.Map{}}
-	for _, family := range [][]Spec{navigateSpecs(), inspectSpecs(), graphSpecs(), refactorSpecs(), changeSpecs(), daemonSpecs(), indexSpecs(), connectionSpecs()} {
+	for _, family := range [][]Spec{navigateSpecs(), inspectSpecs(), graphSpecs(), searchSpecs(), refactorSpecs(), changeSpecs(), daemonSpecs(), indexSpecs(), connectionSpecs()} {
 		c.specs = append(c.specs, family...)
 	}
 	for i, s := range c.specs {

@@ -274,7 +274,7 @@ func TestEverySpecIsBoundOnce(t *testing.T) {
 	handlers := op.Handlers()
 	for _, s := range api.Specs() {
 		h, ok := handlers[s.Name]
-		if s.Tool == "" {
+		if s.Tool == "" && s.Group != "Search" {
 			if ok {
 				t.Errorf("%s is no operation on code and has a handler here", s.Name)
 			}

@@ -68,6 +68,8 @@ func Handlers() map[string]Handler {
 		"extension_methods": {Query: extensionMethods},
 		"by_signature":      {Query: bySignature},
 
+		"search": {Query: searchCode},
+
 		"rename": {Plan: rename},
 	}
 }

@@ -443,3 +443,22 @@ func fileError(err error, path string) error {
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
+
+// Named returns the declarations that a bare or qualified name means, none where
+// there are none: those within functions are left out, and namespaces where
+// something else has the name.
+func Named(ctx context.Context, s *workbench.Session, name string) ([]graph.Symbol, error) {
+	q := parse(name)
+	if q.last == "" {
+		return nil, nil
+	}
+	syms, err := s.Reader().ByName(ctx, q.last)
+	if err != nil {
+		return nil, err
+	}
+	syms = slices.DeleteFunc(best(q, syms), func(x graph.Symbol) bool { return x.Local })
+	if named := slices.DeleteFunc(slices.Clone(syms), func(x graph.Symbol) bool { return Kind(x, "namespace") }); len(named) > 0 {
+		syms = named
+	}
+	return preferDeclared(syms, ""), nil
+}

@@ -172,8 +172,12 @@ func (s *Snapshot) Files(ctx context.Context) ([]string, error) {
 }
 
 // Listed reports whether Files holds a path on disk.
-func (s *Snapshot) Listed(path string) bool {
-	_, found := slices.BinarySearch(s.v.listed(), path)
+func (s *Snapshot) Listed(path string) bool { return s.v.Listed(path) }
+
+// Listed reports whether a path is one of the workspace's files, as the log last
+// told of them.
+func (v *View) Listed(path string) bool {
+	_, found := slices.BinarySearch(v.listed(), path)
 	return found
 }
 

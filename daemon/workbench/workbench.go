@@ -56,6 +56,7 @@ type Workspace struct {
 	index  *index.Index
 	store  *store.Store // nil when none is kept
 	ingest *ingest.Ingester
+	search *searching
 
 	mu       sync.Mutex                    // guards what follows
 	cursor   uint64                        // of the view's log, as far as the index was told of it
@@ -86,11 +87,13 @@ func Open(ctx context.Context, o Options) (*Workspace, error) {
 	w.ingest = ingest.New(ingest.Options{
 		Root: w.root, Index: w.index, Store: w.store, Build: o.Build, Read: w.readText, Look: w.looked,
 	})
+	w.search = newSearching(w)
 	return w, nil
 }
 
 // Close ends the workspace's watching and saves its index.
 func (w *Workspace) Close() error {
+	w.search.feeder.Close()
 	w.ingest.Close()
 	if w.store != nil {
 		w.store.Close()

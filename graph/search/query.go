@@ -1,0 +1,307 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Query is a question.
+type Query struct {
+	Text  string
+	Limit int // most hits wanted
+	// Keep says which files may answer; nil is all.
+	Keep func(path string, c Category) bool
+}
+
+// Hit is one chunk that answers.
+type Hit struct {
+	Path  string
+	Hash  Hash    // of the content in which the chunk is
+	Chunk int     // number in what Chunks returns
+	Score float64 // above 0, below 1
+}
+
+// term is what is looked for, and how much finding it says.
+type term struct {
+	hash   uint32
+	weight float64
+	group  int // the word of the question that it stands for
+}
+
+// The constants of BM25, and how little of the best score is still an answer.
+const (
+	saturation = 1.6
+	lengthPart = 0.5
+	floor      = 0.25
+	steep      = 1.6
+	minorPart  = 0.7 // of the score is left to a file that is beside the program
+	joined     = 0.9 // two words of the question as one word of a program
+	alike      = 0.6 // an abbreviation, or what one stands for
+	typical    = 1 << 3
+)
+
+// parse takes a question apart. Words that say nothing are left out unless there
+// are no others.
+func (a *analyzer) parse(question string) (terms []term, groups int, minorWanted bool) {
+	var words []string
+	collect := func(stop bool) {
+		words = words[:0]
+		eachWord([]byte(question), func(w []byte) {
+			if !stop || !stopWords[strings.ToLower(string(w))] {
+				words = append(words, string(w))
+			}
+		})
+	}
+	if collect(true); len(words) == 0 {
+		collect(false)
+	}
+	seen := map[uint32]int{}
+	put := func(h uint32, weight float64, group int) {
+		if at, ok := seen[h]; ok {
+			terms[at].weight = max(terms[at].weight, weight)
+			return
+		}
+		seen[h] = len(terms)
+		terms = append(terms, term{h, weight, group})
+	}
+	var parts []string // of all words, in order
+	for _, w := range words {
+		own := split(w)
+		for _, p := range own {
+			st := stem(p)
+			put(hash(st), 1, groups)
+			for _, s := range short[st] {
+				put(hash(s), alike, groups)
+			}
+			groups++
+			minorWanted = minorWanted || st == "test" || st == "exampl" || st == "mock" || st == "fixtur" || st == "benchmark" || st == "changelog" || st == "licens"
+		}
+		if len(own) > 1 {
+			put(hash(strings.Join(own, "")), joined, groups)
+			groups++
+		}
+		parts = append(parts, own...)
+	}
+	for size := 2; size <= 3; size++ {
+		for i := 0; i+size <= len(parts); i++ {
+			// A word of its own group: it is an extra where a program has it.
+			put(hash(strings.Join(parts[i:i+size], "")), joined, -1)
+		}
+	}
+	return terms, groups, minorWanted
+}
+
+// Search returns the hits of a question, the best first, and how many chunks
+// answer it in all. The same question on the same files has the same answer.
+func (x *Index) Search(ctx context.Context, q Query) (hits []Hit, total int, err error) {
+	a := x.analyzers.Get().(*analyzer)
+	terms, groups, minorWanted := a.parse(q.Text)
+	x.analyzers.Put(a)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if len(terms) == 0 || x.chunks == 0 {
+		return nil, 0, ctx.Err()
+	}
+	r := &ranker{
+		terms: terms, groups: groups, minor: minorWanted, keep: q.Keep,
+		mean: max(float64(x.words)/float64(x.chunks), 1),
+	}
+	if err := r.weigh(ctx, x); err != nil {
+		return nil, 0, err
+	}
+	var found []Hit
+	for _, s := range x.sources() {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		found = r.rank(s, found)
+	}
+	best := 0.0
+	for _, h := range found {
+		best = max(best, h.Score)
+	}
+	found = slices.DeleteFunc(found, func(h Hit) bool { return h.Score < floor*best })
+	slices.SortFunc(found, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	total = len(found)
+	for i := range found {
+		// Words that stand together can bring more than each of them: 1 is never reached.
+		found[i].Score = 1 - math.Exp(-steep*found[i].Score)
+	}
+	return slices.Clone(found[:min(max(q.Limit, 0), total)]), total, nil
+}
+
+// source is a segment, or a fresh entry that stands for one.
+type source interface {
+	each(term uint32, yield func(chunk uint32, weight uint8))
+	size() int
+	length(chunk uint32) uint16
+	of(chunk uint32) (e *entry, first uint32)
+}
+
+func (s *segment) size() int              { return len(s.lengths) }
+func (s *segment) length(c uint32) uint16 { return s.lengths[c] }
+func (s *segment) of(c uint32) (*entry, uint32) {
+	n := s.file(c)
+	return s.files[n], s.first[n]
+}
+
+func (e *entry) size() int                  { return len(e.lengths) }
+func (e *entry) length(c uint32) uint16     { return e.lengths[c] }
+func (e *entry) of(uint32) (*entry, uint32) { return e, 0 }
+
+func (e *entry) each(term uint32, yield func(chunk uint32, weight uint8)) {
+	i, _ := slices.BinarySearchFunc(e.postings, term, func(p posting, t uint32) int { return cmp.Compare(p.term, t) })
+	for ; i < len(e.postings) && e.postings[i].term == term; i++ {
+		yield(e.postings[i].chunk, e.postings[i].weight)
+	}
+}
+
+// sources returns all that holds postings; mu is held.
+func (x *Index) sources() []source {
+	out := make([]source, 0, len(x.segments)+x.live)
+	for _, s := range x.segments {
+		out = append(out, s)
+	}
+	for _, e := range x.fresh {
+		if e != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// ranker scores chunks for one question.
+type ranker struct {
+	terms  []term
+	groups int
+	minor  bool
+	keep   func(string, Category) bool
+	mean   float64
+	rarity []float64 // of each term
+	most   float64   // what a chunk could reach that holds every word often
+}
+
+// weigh finds out how rare the terms are.
+func (r *ranker) weigh(ctx context.Context, x *Index) error {
+	r.rarity = make([]float64, len(r.terms))
+	counts := make([]int, len(r.terms))
+	for _, s := range x.sources() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		seg, packed := s.(*segment)
+		for i, t := range r.terms {
+			s.each(t.hash, func(chunk uint32, _ uint8) {
+				if !packed || seg.dead == 0 || seg.files[seg.file(chunk)] != nil {
+					counts[i]++
+				}
+			})
+		}
+	}
+	best := make([]float64, r.groups)
+	for i, t := range r.terms {
+		n := float64(counts[i])
+		r.rarity[i] = t.weight * math.Log(1+(float64(x.chunks)-n+0.5)/(n+0.5))
+		if t.group >= 0 {
+			best[t.group] = max(best[t.group], r.rarity[i])
+		}
+	}
+	for _, b := range best {
+		r.most += b
+	}
+	return nil
+}
+
+// rank appends the hits of one source.
+func (r *ranker) rank(s source, out []Hit) []Hit {
+	n := s.size()
+	scores := make([]float64, n)
+	groups := make([]uint64, n)  // the words of the question that a chunk holds
+	within := make([]float64, n) // the best of the group at hand
+	var touched []uint32
+	for i := 0; i < len(r.terms); {
+		j := i + 1
+		for j < len(r.terms) && r.terms[j].group == r.terms[i].group && r.terms[i].group >= 0 {
+			j++
+		}
+		touched = touched[:0]
+		for ; i < j; i++ {
+			t := r.terms[i]
+			s.each(t.hash, func(chunk uint32, weight uint8) {
+				tf := float64(weight) / weightText
+				norm := saturation * (1 - lengthPart + lengthPart*(float64(s.length(chunk))+typical)/(r.mean+typical))
+				score := r.rarity[i] * tf / (tf + norm)
+				if within[chunk] == 0 {
+					touched = append(touched, chunk)
+				}
+				within[chunk] = max(within[chunk], score)
+				if t.group >= 0 {
+					groups[chunk] |= 1 << (t.group % 64)
+				}
+			})
+		}
+		for _, c := range touched {
+			scores[c] += within[c]
+			within[c] = 0
+		}
+	}
+	for c, score := range scores {
+		if score <= 0 {
+			continue
+		}
+		e, first := s.of(uint32(c))
+		if e == nil || r.keep != nil && !r.keep(e.path, e.category) {
+			continue
+		}
+		if e.minor && !r.minor {
+			score *= minorPart
+		}
+		out = append(out, Hit{Path: e.path, Hash: e.hash, Chunk: c - int(first), Score: score / r.most})
+	}
+	return out
+}
+
+// Densest returns at which line of a text the part of that many lines begins that
+// holds most of the words of a question, each counted once.
+func Densest(question string, part []byte, size int) int {
+	a := newAnalyzer()
+	terms, _, _ := a.parse(question)
+	wanted := map[uint32]float64{}
+	for _, t := range terms {
+		wanted[t.hash] = t.weight
+	}
+	type found struct {
+		line int
+		term uint32
+	}
+	var all []found
+	lines := 0
+	for line := range strings.Lines(string(part)) {
+		a.text([]byte(line), func(t uint32) {
+			if wanted[t] > 0 {
+				all = append(all, found{lines, t})
+			}
+		})
+		lines++
+	}
+	best, most := 0, 0.0
+	for from := 0; from+size <= lines; from++ {
+		sum := 0.0
+		seen := map[uint32]bool{}
+		for _, f := range all {
+			if from <= f.line && f.line < from+size && !seen[f.term] {
+				seen[f.term] = true
+				sum += wanted[f.term]
+			}
+		}
+		if sum > most {
+			best, most = from, sum
+		}
+	}
+	return best
+}

@@ -1,0 +1,179 @@
+package search
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// segment holds the postings of a number of files, packed. Only which of its
+// files still count changes.
+type segment struct {
+	files   []*entry // nil for one that was replaced
+	first   []uint32 // number of each file's first chunk
+	lengths []uint16 // of all chunks
+	terms   []uint32 // in order
+	offsets []uint32 // where the postings of each begin in data
+	data    []byte   // for each posting the distance to the chunk before it, as a varint, and its weight
+	dead    int      // files that were replaced
+	level   int      // how often it was merged of others
+}
+
+// run is one term's postings in a source, while a segment is made.
+type run struct {
+	term     uint32
+	postings []posting
+}
+
+// pack makes a segment of entries; they lose their postings to it.
+func pack(entries []*entry) *segment {
+	s := &segment{files: entries}
+	var all []posting
+	total := 0
+	for _, e := range entries {
+		total += len(e.postings)
+	}
+	all = make([]posting, 0, total)
+	for _, e := range entries {
+		base := s.grow(e.lengths)
+		for _, p := range e.postings {
+			p.chunk += base
+			all = append(all, p)
+		}
+		e.postings = nil
+	}
+	slices.SortFunc(all, func(a, b posting) int {
+		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.chunk, b.chunk))
+	})
+	for i := 0; i < len(all); {
+		j := i
+		for j < len(all) && all[j].term == all[i].term {
+			j++
+		}
+		s.put(run{all[i].term, all[i:j]})
+		i = j
+	}
+	s.clip()
+	return s
+}
+
+// grow adds the chunks of a file and returns the number of the first.
+func (s *segment) grow(lengths []uint16) uint32 {
+	base := uint32(len(s.lengths))
+	s.first = append(s.first, base)
+	s.lengths = append(s.lengths, lengths...)
+	return base
+}
+
+func (s *segment) put(r run) {
+	s.terms = append(s.terms, r.term)
+	s.offsets = append(s.offsets, uint32(len(s.data)))
+	last := uint32(0)
+	for _, p := range r.postings {
+		s.data = binary.AppendUvarint(s.data, uint64(p.chunk-last))
+		s.data = append(s.data, p.weight)
+		last = p.chunk
+	}
+}
+
+func (s *segment) clip() {
+	s.first, s.lengths = slices.Clip(s.first), slices.Clip(s.lengths)
+	s.terms, s.offsets, s.data = slices.Clip(s.terms), slices.Clip(s.offsets), slices.Clip(s.data)
+}
+
+// each calls yield with the postings of a term, in order of chunk, also those of
+// files that were replaced.
+func (s *segment) each(term uint32, yield func(chunk uint32, weight uint8)) {
+	if i, found := slices.BinarySearch(s.terms, term); found {
+		s.decode(i, yield)
+	}
+}
+
+func (s *segment) decode(i int, yield func(chunk uint32, weight uint8)) {
+	end := len(s.data)
+	if i+1 < len(s.offsets) {
+		end = int(s.offsets[i+1])
+	}
+	chunk := uint32(0)
+	for at := int(s.offsets[i]); at < end; {
+		d, n := uint32(s.data[at]), 1
+		if d >= 0x80 {
+			long, size := binary.Uvarint(s.data[at:end])
+			d, n = uint32(long), size
+		}
+		chunk += d
+		yield(chunk, s.data[at+n])
+		at += n + 1
+	}
+}
+
+// file returns the place in files of the one that holds a chunk.
+func (s *segment) file(chunk uint32) int {
+	i, found := slices.BinarySearch(s.first, chunk)
+	if !found {
+		return i - 1
+	}
+	for i+1 < len(s.first) && s.first[i+1] == chunk {
+		i++ // a file without chunks stands where the next one begins
+	}
+	return i
+}
+
+// merge makes one segment of several, without the files that were replaced.
+func merge(list []*segment) *segment {
+	out := &segment{}
+	moved := make([][]uint32, len(list)) // old number of a chunk to the new one
+	const gone = ^uint32(0)
+	for i, s := range list {
+		out.level = max(out.level, s.level)
+		moved[i] = make([]uint32, len(s.lengths))
+		for n, e := range s.files {
+			from, to := s.first[n], uint32(len(s.lengths))
+			if n+1 < len(s.first) {
+				to = s.first[n+1]
+			}
+			base := gone
+			if e != nil {
+				out.files = append(out.files, e)
+				base = out.grow(e.lengths)
+			}
+			for c := from; c < to; c++ {
+				moved[i][c] = base
+				if base != gone {
+					base++
+				}
+			}
+		}
+	}
+	next := make([]int, len(list))
+	var r run
+	for {
+		r.term, r.postings = gone, r.postings[:0]
+		left := false
+		for i, s := range list {
+			if next[i] < len(s.terms) {
+				r.term = min(r.term, s.terms[next[i]])
+				left = true
+			}
+		}
+		if !left {
+			break
+		}
+		for i, s := range list {
+			if next[i] == len(s.terms) || s.terms[next[i]] != r.term {
+				continue
+			}
+			s.decode(next[i], func(chunk uint32, weight uint8) {
+				if to := moved[i][chunk]; to != gone {
+					r.postings = append(r.postings, posting{r.term, to, weight})
+				}
+			})
+			next[i]++
+		}
+		if len(r.postings) > 0 {
+			out.put(r)
+		}
+	}
+	out.clip()
+	return out
+}
