@@ -165,8 +165,13 @@ func (d *Daemon) capabilities(_ context.Context, c serve.Call) (any, error) {
 			add(cell.name, cell.find.How, cell.find.Note)
 		}
 		add("outline", adapters.ByAura, "from syntax")
-		add("symbol", adapters.ByAura, "from syntax, counts from the server")
-		add("diagnostics", adapters.ByServer, "")
+		if engine == "" {
+			add("symbol", adapters.ByAura, "from syntax")
+			add("diagnostics", adapters.Refused, r.References.Note)
+		} else {
+			add("symbol", adapters.ByAura, "from syntax, counts from the server")
+			add("diagnostics", adapters.ByServer, "")
+		}
 		for _, name := range []string{"list_types", "type_members", "by_attribute", "by_signature"} {
 			add(name, adapters.ByAura, "from the graph, without a server")
 		}

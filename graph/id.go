@@ -81,7 +81,7 @@ func NameOf(id ID) string {
 	if at := strings.IndexAny(rest, "(~@"); at >= 0 {
 		rest = rest[:at]
 	}
-	if at := strings.LastIndexAny(rest, ".:/#"); at >= 0 {
+	if at := strings.LastIndexAny(rest, `.:/#\`); at >= 0 {
 		rest = rest[at+1:]
 	}
 	if at := strings.IndexByte(rest, '<'); at > 0 && strings.HasSuffix(rest, ">") {

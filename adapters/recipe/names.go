@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/auralsp/aura/adapters"
+	"github.com/auralsp/aura/graph/syntax"
 )
 
 // InvalidName is the refusal of a name; why follows the name, quoted.
@@ -99,4 +100,16 @@ func CountMentions(comments, literals int) string {
 		return Count(comments, "comment")
 	}
 	return Count(comments, "comment") + " and " + Count(literals, "string")
+}
+
+// BlockComment tells comments that begin with two stars, which document, from
+// others; the line that names an interpreter is the file's.
+func BlockComment(comment string) (kind syntax.CommentKind, doc string) {
+	switch {
+	case strings.HasPrefix(comment, "#!"):
+		return syntax.ForeignComment, ""
+	case strings.HasPrefix(comment, "/**") && !strings.HasPrefix(comment, "/***") && comment != "/**/":
+		return syntax.DocComment, BlockDoc(comment)
+	}
+	return syntax.PlainComment, ""
 }

@@ -219,6 +219,9 @@ func diagnostics(ctx context.Context, s *workbench.Session, input any) (any, err
 			s.Warn("no client has a file open; pass filePath to ask about one")
 		}
 		for _, doc := range buffers {
+			if lang, ok := s.Workspace().Language(doc.Path); ok && len(lang.Engines()) == 0 {
+				continue
+			}
 			bench, err := s.BenchFor(ctx, doc.Path)
 			if err != nil {
 				continue // a buffer of no known language has no server

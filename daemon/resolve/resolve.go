@@ -63,7 +63,7 @@ var raw = regexp.MustCompile(`(^|\.)r#\pL`)
 // "pkg/path.Type.Method", "crate::module::Type", "Type#method". A # that joins
 // nothing belongs to the name: "Type.#secret".
 func parse(name string) query {
-	clean := strings.NewReplacer("::", ".", "(*", "", "(", "", ")", "", "*", "", " ", "").Replace(name)
+	clean := strings.NewReplacer("::", ".", `\`, ".", "(*", "", "(", "", ")", "", "*", "", " ", "").Replace(name)
 	if i := strings.IndexByte(clean, '#'); i > 0 && clean[i-1] != '.' && !raw.MatchString(clean) {
 		clean = clean[:i] + "." + clean[i+1:]
 	}
@@ -80,7 +80,7 @@ func parse(name string) query {
 // matches reports how well a qualified name answers the query: 0 for not at
 // all, else the length of what they share.
 func (q query) matches(qualified string) int {
-	qualified = strings.ReplaceAll(qualified, "::", ".")
+	qualified = strings.NewReplacer("::", ".", `\`, ".").Replace(qualified)
 	switch {
 	case qualified == q.full:
 		// The whole name of one symbol means it, not those that end like it.

@@ -38,7 +38,7 @@ var _ adapters.Server = (*lease)(nil)
 func (s *Session) lease(ctx context.Context, lang adapters.Adapter, p adapters.Project, r adapters.Role) (*lease, error) {
 	engines := enginesFor(lang, r)
 	if len(engines) == 0 {
-		return nil, api.Errorf(api.UnsupportedOperation, "no server of %s does this", lang.Language().Name)
+		return nil, api.Errorf(api.UnsupportedOperation, "no server of %s does this; outline, symbol and list_types need none", lang.Language().Name)
 	}
 	var missing error
 	for _, e := range engines {

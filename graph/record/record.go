@@ -68,7 +68,7 @@ var fixed = [...]string{
 }
 
 // separators stand between the parts of a qualified name.
-var separators = [...]string{".", "::", "/"}
+var separators = [...]string{".", "::", "/", `\`}
 
 // What the flags of a body say.
 const (

@@ -1,0 +1,5 @@
+// Package java is all that Aura knows of Java: how its files are read by their
+// grammar. It has no server.
+//
+// It must not know the daemon, processes or other languages, and starts no goroutines.
+package java
