@@ -26,8 +26,12 @@ func (t *Tree) Resolve(written, separator string) string {
 	return ""
 }
 
-// bases resolves the bases of the file's declarations.
+// bases resolves the bases of the file's declarations, of a language in which
+// names have parts.
 func (s *Spec) bases(t *Tree, at Place, path string) {
+	if s.Separator == "" {
+		return
+	}
 	imports := t.Imports
 	if s.Imported != nil {
 		moved := *t
@@ -60,7 +64,7 @@ func (s *Spec) bases(t *Tree, at Place, path string) {
 // pathOf returns the name of a type as written with what qualifies it.
 func pathOf(written, separator string) string {
 	start := strings.IndexFunc(written, graph.NameRune)
-	if start < 0 {
+	if start < 0 || separator == "" {
 		return ""
 	}
 	for _, word := range [...]string{"dyn ", "typeof ", "for<"} {
