@@ -3,7 +3,7 @@
 //
 // It owns the symbols of the files it was given and nothing else: reading files,
 // noticing changes and keeping records beyond its life are its caller's. It
-// starts goroutines only within Refresh, which waits for them.
+// starts goroutines only within Refresh and Fill, which wait for them.
 package index
 
 import (
@@ -164,6 +164,50 @@ func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache
 		cache.Keep(s, hash, r)
 	}
 	x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, nil)
+}
+
+// Known is a file whose record is known without reading it.
+type Known struct {
+	Source Source
+	Hash   Hash
+	Record record.Record
+}
+
+// Fill takes the first files of an index, each path once. It does what Update
+// does one by one. It returns false, and does nothing, if there are files already.
+func (x *Index) Fill(known []Known) bool {
+	files := make([]*file, len(known))
+	byPath := make(map[string]*file, len(known))
+	count := 0
+	for i := range known {
+		k := &known[i]
+		files[i] = &file{path: k.Source.Path, number: uint32(i), hash: k.Hash, spec: k.Source.Spec, place: k.Source.Place, record: k.Record}
+		byPath[k.Source.Path] = files[i]
+		count += k.Record.Len()
+	}
+	var names, ids, bases []uint64
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for _, f := range files {
+			f.record.Names(func(name string) { names = append(names, entry(record.Hash(name), f.number)) })
+		}
+		names = byHash(names)
+	})
+	for _, f := range files {
+		f.record.Keys(func(key uint32) { ids = append(ids, entry(key, f.number)) })
+		f.record.Bases(func(name string) { bases = append(bases, entry(record.Hash(name), f.number)) })
+	}
+	ids, bases = byHash(ids), byHash(bases)
+	wg.Wait()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.number) > 0 {
+		return false
+	}
+	x.number, x.files, x.count = files, byPath, count
+	x.names.sorted, x.ids.sorted, x.bases.sorted = slices.Clip(names), slices.Clip(ids), slices.Clip(bases)
+	clear(x.failed)
+	return true
 }
 
 // lose drops a file that is gone or, with an error, cannot be read.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -81,19 +82,75 @@ func (c *cache) take(rel string) (store.Entry, bool) {
 // Unread implements index.Cache.
 func (c *cache) Unread(s index.Source) (record.Record, index.Hash, bool) {
 	rel, e, ok := c.find(s)
-	if !ok || e.Stamp == "" {
+	if !ok {
 		return record.Record{}, index.Hash{}, false
 	}
-	look, ok := c.o.Look(s.Path)
-	if !ok || look.Stamp != e.Stamp {
-		return record.Record{}, index.Hash{}, false
+	r, ok := c.proven(s, e)
+	if ok {
+		c.take(rel)
+	}
+	return r, e.Hash, ok
+}
+
+// proven returns the record of an entry if a look at the file proves that it
+// still has that content.
+func (c *cache) proven(s index.Source, e store.Entry) (record.Record, bool) {
+	if e.Stamp == "" {
+		return record.Record{}, false
+	}
+	if look, ok := c.o.Look(s.Path); !ok || look.Stamp != e.Stamp {
+		return record.Record{}, false
 	}
 	r, err := record.Of(e.Record)
-	if err != nil {
-		return record.Record{}, index.Hash{}, false
+	return r, err == nil
+}
+
+// fill puts into an index that holds nothing what is kept of files that did not
+// change since, all at once, and returns the other sources.
+func (c *cache) fill(sources []index.Source) []index.Source {
+	c.load()
+	c.mu.Lock()
+	kept := c.kept
+	c.kept = nil // nobody else changes it now
+	c.mu.Unlock()
+	if len(kept) == 0 {
+		return sources
 	}
-	c.take(rel)
-	return r, e.Hash, true
+	found := make([]index.Known, len(sources))
+	var wg sync.WaitGroup
+	part := (len(sources) + c.o.Workers - 1) / c.o.Workers
+	for from := 0; from < len(sources); from += part {
+		wg.Go(func() {
+			for i, s := range sources[from:min(from+part, len(sources))] {
+				e, ok := kept[c.o.relative(s.Path)]
+				if !ok || s.Anew || e.Maker != c.maker(s) {
+					continue
+				}
+				if r, ok := c.proven(s, e); ok {
+					found[from+i] = index.Known{Source: s, Hash: e.Hash, Record: r}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	var rest []index.Source
+	for i, s := range sources {
+		if found[i].Source.Path == "" {
+			rest = append(rest, s)
+		}
+	}
+	found = slices.DeleteFunc(found, func(k index.Known) bool { return k.Source.Path == "" })
+	if c.o.Index.Fill(found) {
+		for _, k := range found {
+			delete(kept, c.o.relative(k.Source.Path))
+		}
+	} else {
+		rest = sources
+	}
+	c.mu.Lock()
+	c.kept = kept
+	c.mu.Unlock()
+	return rest
 }
 
 // Record implements index.Cache.

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -103,29 +104,39 @@ func (g *Ingester) Add(sources []index.Source, whole bool) {
 	if len(sources) == 0 && !whole {
 		return
 	}
+	var gone []string
+	todo := sources
+	if whole {
+		if have := g.o.Index.Paths(); len(have) > 0 {
+			gone = without(have, sources)
+		} else {
+			todo = g.cache.fill(sources)
+		}
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
 		return
 	}
-	b := &batch{whole: whole, done: make(chan struct{})}
+	b := &batch{total: len(sources) - len(todo), whole: whole, done: make(chan struct{})}
 	g.batches = append(g.batches, b)
-	if whole {
-		keep := make(map[string]bool, len(sources))
-		for _, s := range sources {
-			keep[s.Path] = true
-		}
-		for _, p := range g.o.Index.Paths() {
-			if !keep[p] {
-				g.put(index.Source{Path: p}, true, b)
-			}
-		}
+	for _, p := range gone {
+		g.put(index.Source{Path: p}, true, b)
 	}
-	for _, s := range sources {
+	for _, s := range todo {
 		g.put(s, false, b)
 	}
 	g.settle(b)
 	g.startWorkers()
+}
+
+// without returns those of the paths that are not among the sources.
+func without(paths []string, sources []index.Source) []string {
+	keep := make(map[string]bool, len(sources))
+	for _, s := range sources {
+		keep[s.Path] = true
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return keep[p] })
 }
 
 // Anew forgets what is kept and has every file read and parsed; sources are all
