@@ -45,6 +45,9 @@ type Language struct {
 	// Overloads says that types may have several methods of one name, so that one
 	// with other parameters does not hide that of a base.
 	Overloads bool
+	// Structural reports whether types implement a type by having its methods,
+	// without naming it. nil where they always name it.
+	Structural func(graph.Symbol) bool
 	// Extends returns the type that a function or method extends from outside of
 	// it, as written, and how; empty when it extends none. nil where the language
 	// has no such thing.

@@ -38,6 +38,7 @@ func (*Adapter) Language() adapters.Language {
 		TestFile:   isTest,
 		Generated:  isGenerated,
 		Separator:  ".",
+		Structural: func(s graph.Symbol) bool { return s.Kind == graph.KindInterface },
 		Extends:    extends,
 		// Nothing lapses trust: a go.mod or go.work can only choose among Go's own
 		// releases and checksummed modules, and flags come from the user's environment.

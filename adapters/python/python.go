@@ -39,8 +39,11 @@ func (*Adapter) Language() adapters.Language {
 		TestFile:   isTest,
 		Generated:  isGenerated,
 		Separator:  ".",
-		Extends:    recipe.FirstParameter,
-		Trust:      []string{"setup.py", "pyproject.toml", "setup.cfg", "pyrightconfig.json", "mypy.ini"},
+		Structural: func(s graph.Symbol) bool {
+			return slices.ContainsFunc(s.Bases, func(base string) bool { return slices.Contains(graph.BaseNames(base), "Protocol") })
+		},
+		Extends: recipe.FirstParameter,
+		Trust:   []string{"setup.py", "pyproject.toml", "setup.cfg", "pyrightconfig.json", "mypy.ini"},
 	}
 }
 

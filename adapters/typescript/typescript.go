@@ -36,11 +36,12 @@ func (*Adapter) Language() adapters.Language {
 			".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescriptreact",
 			".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascriptreact",
 		},
-		Markers:   markers,
-		TestFile:  isTest,
-		Generated: isGenerated,
-		Separator: ".",
-		Extends:   recipe.FirstParameter,
+		Markers:    markers,
+		TestFile:   isTest,
+		Generated:  isGenerated,
+		Separator:  ".",
+		Structural: func(s graph.Symbol) bool { return s.Kind == graph.KindInterface },
+		Extends:    recipe.FirstParameter,
 		// A tsconfig names plugins, a package.json scripts, and the lock files what both load.
 		Trust: []string{"tsconfig.json", "jsconfig.json", "package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", ".npmrc", ".yarnrc.yml"},
 	}

@@ -9,6 +9,16 @@ type SearchQuery struct {
 	Limit       int    `json:"limit" default:"10" min:"1" doc:"most results to answer with; total says how many there are"`
 }
 
+// SemanticQuery is the input of semantic_query.
+type SemanticQuery struct {
+	Request
+	Concept             string `json:"concept" required:"true" also:"query" doc:"what to look for, in words"`
+	ImplementsInterface string `json:"implementsInterface,omitempty" doc:"only in types that implement this interface, trait or protocol, also by way of others"`
+	InheritsFrom        string `json:"inheritsFrom,omitempty" doc:"only in types that derive from this type, also by way of others"`
+	HasAttribute        string `json:"hasAttribute,omitempty" doc:"only what carries this attribute, decorator or derive, itself or on what holds it"`
+	Limit               int    `json:"limit" default:"10" min:"1" doc:"most results to answer with; total says how many there are"`
+}
+
 // SearchResult is one answer of a search. Line to EndLine are the lines of the snippet.
 type SearchResult struct {
 	Type     string  `json:"type"`  // exact_match, chunk
@@ -22,7 +32,7 @@ type SearchResult struct {
 	Snippet  string  `json:"snippet"`
 }
 
-// SearchResults is the answer of search.
+// SearchResults is the answer of search and semantic_query.
 type SearchResults struct {
 	Operation string         `json:"operation"`
 	Results   []SearchResult `json:"results"`
@@ -41,6 +51,12 @@ func searchSpecs() []Spec {
 				"words stemmed, names and doc comments weigh more. Ignored, vendored, generated and binary files stay out.",
 			Example:    "auractl search OrderService\nauractl search \"where are flags parsed\" --content-type code\nauractl search retry --file-pattern 'client/**'",
 			Positional: []string{"query"}, Input: SearchQuery{}, Output: SearchResults{},
+		},
+		{
+			Name: "semantic_query", Method: "aura_semantic_code_query", Group: "Search",
+			Summary:    "Search that also asks for bases, interfaces or attributes",
+			Example:    "auractl semantic-query \"save an order\" --implements-interface Store",
+			Positional: []string{"concept"}, Input: SemanticQuery{}, Output: SearchResults{},
 		},
 	}
 }

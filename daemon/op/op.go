@@ -68,7 +68,8 @@ func Handlers() map[string]Handler {
 		"extension_methods": {Query: extensionMethods},
 		"by_signature":      {Query: bySignature},
 
-		"search": {Query: searchCode},
+		"search":         {Query: searchCode},
+		"semantic_query": {Query: semanticQuery},
 
 		"rename": {Plan: rename},
 	}

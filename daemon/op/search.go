@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"path"
 	"slices"
@@ -61,12 +64,18 @@ func kept(pattern, content string) (func(string, search.Category) bool, error) {
 
 // searcher answers one search.
 type searcher struct {
-	s     *workbench.Session
-	query string
-	keep  func(file string, c search.Category) bool
-	// satisfies judges what a result stands in; nil is everything.
-	satisfies func(ctx context.Context, path string, f *text.File, at graph.Span) (bool, error)
-	limit     int
+	s          *workbench.Session
+	query      string
+	keep       func(file string, c search.Category) bool
+	conditions []declaredSet // a result satisfies all of them
+	limit      int
+	files      map[string]cutFile // those of hits
+}
+
+// cutFile is a file as it is cut; without chunks it has changed meanwhile.
+type cutFile struct {
+	chunks []search.Chunk
+	file   *text.File
 }
 
 func (q *searcher) answer(ctx context.Context, operation string) (*api.SearchResults, error) {
@@ -84,6 +93,10 @@ func (q *searcher) answer(ctx context.Context, operation string) (*api.SearchRes
 		return nil, err
 	}
 	out.Total += found.Total
+	if len(q.conditions) > 0 && found.Total > len(found.Hits) {
+		out.Total -= found.Total - len(found.Hits)
+		q.s.Incomplete(fmt.Sprintf("the conditions were judged for the best %d of %d parts", len(found.Hits), found.Total))
+	}
 	for _, h := range found.Hits {
 		r, ok, err := q.chunk(ctx, h)
 		if err != nil {
@@ -98,7 +111,7 @@ func (q *searcher) answer(ctx context.Context, operation string) (*api.SearchRes
 		}
 	}
 	out.Truncated = out.Total > len(out.Results)
-	if out.Total == 0 {
+	if out.Total == 0 && len(q.conditions) == 0 {
 		q.suggest(ctx)
 	}
 	from := sources{"text": true}
@@ -109,11 +122,14 @@ func (q *searcher) answer(ctx context.Context, operation string) (*api.SearchRes
 	return out, nil
 }
 
+// maxJudged bounds the chunks of which the conditions are judged.
+const maxJudged = 2000
+
 // wanted is how many chunks are looked at for a limit: some are exact matches
 // already, and a condition leaves out others.
 func (q *searcher) wanted(exact int) int {
-	if q.satisfies != nil {
-		return math.MaxInt
+	if len(q.conditions) > 0 {
+		return maxJudged
 	}
 	return q.limit + exact
 }
@@ -157,10 +173,7 @@ func (q *searcher) exact(ctx context.Context) ([]api.SearchResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ok, err := q.judged(ctx, sym.Path, f, sym.NameSpan); err != nil || !ok {
-			if err != nil {
-				return nil, err
-			}
+		if !q.satisfied(sym) {
 			continue
 		}
 		r := api.SearchResult{Type: "exact_match", Score: 1, Name: sym.Name, Kind: string(sym.Kind), SymbolID: string(sym.ID), File: file}
@@ -172,29 +185,43 @@ func (q *searcher) exact(ctx context.Context) ([]api.SearchResult, error) {
 	return out, nil
 }
 
-func (q *searcher) judged(ctx context.Context, path string, f *text.File, at graph.Span) (bool, error) {
-	if q.satisfies == nil {
-		return true, nil
+// satisfied reports whether for each condition one of the declarations meets it,
+// itself or by what it lies in.
+func (q *searcher) satisfied(list ...graph.Symbol) bool {
+	for _, c := range q.conditions {
+		if !slices.ContainsFunc(list, c.holds) {
+			return false
+		}
 	}
-	return q.satisfies(ctx, path, f, at)
+	return true
 }
 
 // chunk makes the result of a hit; ok is false for one that does not count.
 func (q *searcher) chunk(ctx context.Context, h search.Hit) (r api.SearchResult, ok bool, err error) {
-	c, f, ok, err := q.s.Chunk(ctx, h)
-	if err != nil {
-		return r, false, err
+	cut, known := q.files[h.Path]
+	if !known {
+		cut.chunks, cut.file, ok, err = q.s.Chunks(ctx, h)
+		if errors.Is(err, fs.ErrNotExist) {
+			ok, err = false, nil
+		}
+		if err != nil {
+			return r, false, err
+		}
+		if !ok {
+			cut.chunks = nil
+		}
+		if q.files == nil {
+			q.files = map[string]cutFile{}
+		}
+		q.files[h.Path] = cut
 	}
-	if !ok {
+	if h.Chunk >= len(cut.chunks) {
 		q.s.Incomplete(h.Path + " changed while it was searched; ask again")
 		return r, false, nil
 	}
-	at := c.Span
-	if c.Owner != nil {
-		at = c.Owner.NameSpan
-	}
-	if ok, err := q.judged(ctx, q.s.Absolute(h.Path), f, at); err != nil || !ok {
-		return r, false, err
+	c, f := cut.chunks[h.Chunk], cut.file
+	if !q.satisfied(c.Declares()...) {
+		return r, false, nil
 	}
 	r = api.SearchResult{Type: "chunk", Score: rounded(h.Score), Name: c.Name, Kind: string(c.Kind), File: h.Path}
 	if c.Owner != nil {

@@ -128,26 +128,22 @@ func (s *Session) Search(ctx context.Context, q search.Query) (Searched, error) 
 	return Searched{Hits: hits, Total: total}, err
 }
 
-// Chunk returns the chunk of a hit with the file that it is in; ok is false when
-// the file is another one by now.
-func (s *Session) Chunk(ctx context.Context, h search.Hit) (chunk search.Chunk, f *text.File, ok bool, err error) {
+// Chunks cuts the file of a hit as it was cut for the index; ok is false when it
+// is another one by now.
+func (s *Session) Chunks(ctx context.Context, h search.Hit) (chunks []search.Chunk, f *text.File, ok bool, err error) {
 	abs := s.ws.Absolute(h.Path)
 	f, hash, err := s.file(ctx, abs)
 	if err != nil || search.Hash(hash) != h.Hash {
-		return search.Chunk{}, nil, false, err
+		return nil, nil, false, err
 	}
 	file, err := s.ws.searchFile(ctx, h.Path, f.Content(), index.Hash(hash))
 	if errors.Is(err, search.ErrLater) {
-		return search.Chunk{}, nil, false, nil
+		return nil, nil, false, nil
 	}
 	if err != nil {
-		return search.Chunk{}, nil, false, err
+		return nil, nil, false, err
 	}
-	chunks := search.Chunks(file)
-	if h.Chunk >= len(chunks) {
-		return search.Chunk{}, nil, false, nil
-	}
-	return chunks[h.Chunk], f, true, nil
+	return search.Chunks(file), f, true, nil
 }
 
 // tellSearch tells the feeder what has to be read to be as new as the snapshot.

@@ -37,6 +37,21 @@ type Chunk struct {
 	names []*graph.Symbol // declared within it
 }
 
+// Declares returns the declarations of which a chunk shows the name, and the one
+// that it is a part of.
+func (c Chunk) Declares() []graph.Symbol {
+	var out []graph.Symbol
+	if c.Owner != nil {
+		out = append(out, *c.Owner)
+	}
+	for _, s := range c.names {
+		if s != c.Owner {
+			out = append(out, *s)
+		}
+	}
+	return out
+}
+
 // Sizes of chunks, in lines.
 const (
 	maxLines   = 60 // a declaration that is longer is cut into what it holds

@@ -97,7 +97,7 @@ func (x *Index) entry(p place) *entry {
 	if p.in == nil {
 		return x.fresh[p.at]
 	}
-	return p.in.files[p.at]
+	return p.in.entries[p.at]
 }
 
 func (x *Index) count(e *entry, sign int) {
@@ -121,9 +121,9 @@ func (x *Index) remove(path string) {
 		return
 	}
 	s := at.in
-	s.files[at.at] = nil
+	s.entries[at.at] = nil
 	s.dead++
-	if s.dead > len(s.files)/3 {
+	if s.dead > len(s.entries)/3 {
 		x.replace([]*segment{s})
 	}
 }
@@ -150,7 +150,7 @@ func (x *Index) pack() {
 // add takes a segment, and merges those of its level when they are many; mu is held.
 func (x *Index) add(s *segment) {
 	x.segments = append(x.segments, s)
-	for i, e := range s.files {
+	for i, e := range s.entries {
 		x.where[e.path] = place{in: s, at: i}
 	}
 	var same []*segment
@@ -180,7 +180,7 @@ func (x *Index) replace(list []*segment) {
 		}
 	}
 	x.segments = kept
-	if s := merge(list); len(s.files) > 0 {
+	if s := merge(list); len(s.entries) > 0 {
 		x.add(s)
 	}
 }

@@ -33,14 +33,17 @@ type term struct {
 
 // The constants of BM25, and how little of the best score is still an answer.
 const (
-	saturation = 1.6
-	lengthPart = 0.5
-	floor      = 0.25
-	steep      = 1.6
-	minorPart  = 0.7 // of the score is left to a file that is beside the program
-	joined     = 0.9 // two words of the question as one word of a program
-	alike      = 0.6 // an abbreviation, or what one stands for
-	typical    = 1 << 3
+	saturation   = 1.6
+	lengthPart   = 0.5
+	floor        = 0.25
+	steep        = 1.6
+	minorPart    = 0.7 // of the score is left to a file that is beside the program
+	joined       = 0.9 // two words of the question as one word of a program
+	alike        = 0.6 // an abbreviation, or what one stands for
+	typical      = 1 << 3
+	filePart     = 0.35 // of what its whole file scores is added to a chunk
+	repeated     = 0.88 // of the score is left to each further chunk of a file
+	mostRepeated = 12
 )
 
 // parse takes a question apart. Words that say nothing are left out unless there
@@ -124,9 +127,8 @@ func (x *Index) Search(ctx context.Context, q Query) (hits []Hit, total int, err
 		best = max(best, h.Score)
 	}
 	found = slices.DeleteFunc(found, func(h Hit) bool { return h.Score < floor*best })
-	slices.SortFunc(found, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Chunk, b.Chunk))
-	})
+	slices.SortFunc(found, better)
+	spread(found)
 	total = len(found)
 	for i := range found {
 		// Words that stand together can bring more than each of them: 1 is never reached.
@@ -140,19 +142,23 @@ type source interface {
 	each(term uint32, yield func(chunk uint32, weight uint8))
 	size() int
 	length(chunk uint32) uint16
-	of(chunk uint32) (e *entry, first uint32)
+	files() int
+	file(chunk uint32) int                   // which one holds a chunk
+	entry(file int) (e *entry, first uint32) // nil for one that was replaced
 }
 
 func (s *segment) size() int              { return len(s.lengths) }
 func (s *segment) length(c uint32) uint16 { return s.lengths[c] }
-func (s *segment) of(c uint32) (*entry, uint32) {
-	n := s.file(c)
-	return s.files[n], s.first[n]
+func (s *segment) files() int             { return len(s.entries) }
+func (s *segment) entry(n int) (*entry, uint32) {
+	return s.entries[n], s.first[n]
 }
 
 func (e *entry) size() int                  { return len(e.lengths) }
 func (e *entry) length(c uint32) uint16     { return e.lengths[c] }
-func (e *entry) of(uint32) (*entry, uint32) { return e, 0 }
+func (e *entry) files() int                 { return 1 }
+func (e *entry) file(uint32) int            { return 0 }
+func (e *entry) entry(int) (*entry, uint32) { return e, 0 }
 
 func (e *entry) each(term uint32, yield func(chunk uint32, weight uint8)) {
 	i, _ := slices.BinarySearchFunc(e.postings, term, func(p posting, t uint32) int { return cmp.Compare(p.term, t) })
@@ -197,7 +203,7 @@ func (r *ranker) weigh(ctx context.Context, x *Index) error {
 		seg, packed := s.(*segment)
 		for i, t := range r.terms {
 			s.each(t.hash, func(chunk uint32, _ uint8) {
-				if !packed || seg.dead == 0 || seg.files[seg.file(chunk)] != nil {
+				if !packed || seg.dead == 0 || seg.entries[seg.file(chunk)] != nil {
 					counts[i]++
 				}
 			})
@@ -219,51 +225,76 @@ func (r *ranker) weigh(ctx context.Context, x *Index) error {
 
 // rank appends the hits of one source.
 func (r *ranker) rank(s source, out []Hit) []Hit {
-	n := s.size()
-	scores := make([]float64, n)
-	groups := make([]uint64, n)  // the words of the question that a chunk holds
-	within := make([]float64, n) // the best of the group at hand
-	var touched []uint32
+	scores := make([]float64, s.size())
+	files := make([]float64, s.files()) // what the best chunks for each word make together
+	group := struct {
+		chunks, files   []float64 // the best of the word at hand
+		touched, inFile []uint32
+	}{chunks: make([]float64, len(scores)), files: make([]float64, len(files))}
 	for i := 0; i < len(r.terms); {
 		j := i + 1
 		for j < len(r.terms) && r.terms[j].group == r.terms[i].group && r.terms[i].group >= 0 {
 			j++
 		}
-		touched = touched[:0]
+		group.touched, group.inFile = group.touched[:0], group.inFile[:0]
 		for ; i < j; i++ {
-			t := r.terms[i]
-			s.each(t.hash, func(chunk uint32, weight uint8) {
+			s.each(r.terms[i].hash, func(chunk uint32, weight uint8) {
 				tf := float64(weight) / weightText
 				norm := saturation * (1 - lengthPart + lengthPart*(float64(s.length(chunk))+typical)/(r.mean+typical))
 				score := r.rarity[i] * tf / (tf + norm)
-				if within[chunk] == 0 {
-					touched = append(touched, chunk)
+				if group.chunks[chunk] == 0 {
+					group.touched = append(group.touched, chunk)
 				}
-				within[chunk] = max(within[chunk], score)
-				if t.group >= 0 {
-					groups[chunk] |= 1 << (t.group % 64)
-				}
+				group.chunks[chunk] = max(group.chunks[chunk], score)
 			})
 		}
-		for _, c := range touched {
-			scores[c] += within[c]
-			within[c] = 0
+		for _, c := range group.touched {
+			score := group.chunks[c]
+			scores[c] += score
+			group.chunks[c] = 0
+			f := s.file(c)
+			if group.files[f] == 0 {
+				group.inFile = append(group.inFile, uint32(f))
+			}
+			group.files[f] = max(group.files[f], score)
+		}
+		for _, f := range group.inFile {
+			files[f] += group.files[f]
+			group.files[f] = 0
 		}
 	}
 	for c, score := range scores {
 		if score <= 0 {
 			continue
 		}
-		e, first := s.of(uint32(c))
+		f := s.file(uint32(c))
+		e, first := s.entry(f)
 		if e == nil || r.keep != nil && !r.keep(e.path, e.category) {
 			continue
 		}
+		score += filePart * files[f]
 		if e.minor && !r.minor {
 			score *= minorPart
 		}
 		out = append(out, Hit{Path: e.path, Hash: e.hash, Chunk: c - int(first), Score: score / r.most})
 	}
 	return out
+}
+
+// spread lets further chunks of a file stand behind as good ones of others; hits
+// are in order before and after.
+func spread(hits []Hit) {
+	seen := map[string]int{}
+	for i := range hits {
+		n := seen[hits[i].Path]
+		hits[i].Score *= math.Pow(repeated, float64(min(n, mostRepeated)))
+		seen[hits[i].Path] = n + 1
+	}
+	slices.SortFunc(hits, better)
+}
+
+func better(a, b Hit) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Chunk, b.Chunk))
 }
 
 // Densest returns at which line of a text the part of that many lines begins that

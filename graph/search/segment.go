@@ -9,7 +9,7 @@ import (
 // segment holds the postings of a number of files, packed. Only which of its
 // files still count changes.
 type segment struct {
-	files   []*entry // nil for one that was replaced
+	entries []*entry // nil for one that was replaced
 	first   []uint32 // number of each file's first chunk
 	lengths []uint16 // of all chunks
 	terms   []uint32 // in order
@@ -27,7 +27,7 @@ type run struct {
 
 // pack makes a segment of entries; they lose their postings to it.
 func pack(entries []*entry) *segment {
-	s := &segment{files: entries}
+	s := &segment{entries: entries}
 	var all []posting
 	total := 0
 	for _, e := range entries {
@@ -127,14 +127,14 @@ func merge(list []*segment) *segment {
 	for i, s := range list {
 		out.level = max(out.level, s.level)
 		moved[i] = make([]uint32, len(s.lengths))
-		for n, e := range s.files {
+		for n, e := range s.entries {
 			from, to := s.first[n], uint32(len(s.lengths))
 			if n+1 < len(s.first) {
 				to = s.first[n+1]
 			}
 			base := gone
 			if e != nil {
-				out.files = append(out.files, e)
+				out.entries = append(out.entries, e)
 				base = out.grow(e.lengths)
 			}
 			for c := from; c < to; c++ {

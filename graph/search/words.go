@@ -172,7 +172,20 @@ func stem(word string) string {
 			return word
 		}
 	}
-	return english.Stem(word, true)
+	return agentless(english.Stem(word, true))
+}
+
+// agentless makes one of a parser and to parse, a matcher and to match, which
+// programs name and questions ask for either way.
+func agentless(stem string) string {
+	root, ok := strings.CutSuffix(stem, "er")
+	if n := len(root); ok && n >= 4 {
+		if last := root[n-1]; last == root[n-2] && !strings.ContainsRune("aeiouslz", rune(last)) {
+			root = root[:n-1] // scanner
+		}
+		return root
+	}
+	return stem
 }
 
 // stopWords say nothing in a question. They are words of prose that code has as
