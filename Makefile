@@ -66,6 +66,10 @@ SEED ?= 1
 soak: tools ## rename N symbols of a real project one after another: make soak LANGUAGE=rust MODULE=semver@1.0.27 N=20 SEED=1
 	$(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./daemon/e2e -args -soak.lang='$(LANGUAGE)' -soak.module='$(MODULE)' -soak.n=$(N) -soak.seed=$(SEED) $(SOAKFLAGS)
 
+.PHONY: recall
+recall: tools ## compare what the graph answers on large real projects with other parsers: make recall LANGUAGE=python MODULE=django@5.2.7
+	scripts/recall.sh '$(LANGUAGE)' '$(MODULE)'
+
 .PHONY: table
 table: tools ## ask every operation in every language and write the README's table
 	$(GO) test -count=1 -timeout 30m -run '^TestOperations$$' ./daemon/e2e -args -table='$(CURDIR)/README.md'
