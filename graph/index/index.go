@@ -66,6 +66,8 @@ type Index struct {
 	bases  postings         // by hash of a bare name of a base
 	count  int
 	failed map[string]error
+
+	near nearby
 }
 
 // file is what one content holds. It does not change; a changed file is another one.

@@ -1,16 +1,19 @@
 package index_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/auralsp/aura/graph"
@@ -97,16 +100,16 @@ func TestRefresh(t *testing.T) {
 	d, x := newDisk(), index.New()
 	d.files = map[string]string{"/a": "one two one", "/b": "two three", "/c": "broken"}
 	d.refresh(t, x, "/a", "/b", "/c", "/gone")
-	if diff := cmp.Diff([]string{"/a:0", "/a:8"}, places(t, x, "one")); diff != "" {
+	if diff := gocmp.Diff([]string{"/a:0", "/a:8"}, places(t, x, "one")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"/a:4", "/b:0"}, places(t, x, "two")); diff != "" {
+	if diff := gocmp.Diff([]string{"/a:4", "/b:0"}, places(t, x, "two")); diff != "" {
 		t.Error(diff)
 	}
 	if f := x.Failed(); len(f) != 1 || f["/c"] == nil {
 		t.Errorf("failed: %v", f)
 	}
-	if diff := cmp.Diff([]string{"/a", "/b"}, x.Paths()); diff != "" {
+	if diff := gocmp.Diff([]string{"/a", "/b"}, x.Paths()); diff != "" {
 		t.Error(diff)
 	}
 
@@ -119,7 +122,7 @@ func TestRefresh(t *testing.T) {
 	delete(d.files, "/b")
 	d.refresh(t, x, "/a", "/b", "/c")
 	for name, want := range map[string][]string{"one": {}, "two": {}, "three": {"/a:0"}, "whole": {"/c:0"}} {
-		if diff := cmp.Diff(want, places(t, x, name)); diff != "" {
+		if diff := gocmp.Diff(want, places(t, x, name)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -168,10 +171,77 @@ func TestNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
+		if diff := gocmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
+}
+
+// TestNearestNamesAfterAnyChanges compares with measuring every name that there is.
+func TestNearestNamesAfterAnyChanges(t *testing.T) {
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 1))
+	word := func() string {
+		b := make([]byte, 1+r.IntN(6))
+		for i := range b {
+			b[i] = "abcXYd_1"[r.IntN(8)]
+		}
+		if b[0] == '_' {
+			b[0] = 'd' // not a local one
+		}
+		return strings.Replace(string(b), "d", "é", 1)
+	}
+	d, x := newDisk(), index.New()
+	for range 60 {
+		path := fmt.Sprintf("/f%d", r.IntN(6))
+		d.files[path] = strings.Join([]string{word(), word(), word(), word()}, " ")
+		d.refresh(t, x, path)
+		declared := map[string]bool{}
+		for _, text := range d.files {
+			for w := range strings.FieldsSeq(text) {
+				declared[w] = true
+			}
+		}
+		name := word()
+		type near struct {
+			name     string
+			distance int
+		}
+		var all []near
+		for w := range declared {
+			if n := edits([]rune(strings.ToLower(name)), []rune(strings.ToLower(w))); n <= max(2, len([]rune(name))/2) {
+				all = append(all, near{w, n})
+			}
+		}
+		slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.distance-b.distance, strings.Compare(a.name, b.name)) })
+		want := []string{}
+		for _, n := range all[:min(4, len(all))] {
+			want = append(want, n.name)
+		}
+		got, err := x.Names(t.Context(), name, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d: %s (-want +got):\n%s", seed, name, diff)
+		}
+	}
+}
+
+// edits counts insertions, deletions, replacements and swaps of neighbours, in the
+// plainest way.
+func edits(a, b []rune) int {
+	switch {
+	case len(a) == 0 || len(b) == 0:
+		return len(a) + len(b)
+	case a[0] == b[0]:
+		return edits(a[1:], b[1:])
+	}
+	least := 1 + min(edits(a[1:], b), edits(a, b[1:]), edits(a[1:], b[1:]))
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		least = min(least, 1+edits(a[2:], b[2:]))
+	}
+	return least
 }
 
 func TestConcurrentRefresh(t *testing.T) {
@@ -235,17 +305,17 @@ func TestByBaseFollowsTheFiles(t *testing.T) {
 	for name, want := range map[string][]string{
 		"Base": {"One", "Two", "Three"}, "Mixin": {"Three"}, "T": {}, "": {"One", "Two", "Three", "Four"},
 	} {
-		if diff := cmp.Diff(want, below(name)); diff != "" {
+		if diff := gocmp.Diff(want, below(name)); diff != "" {
 			t.Errorf("%q: %s", name, diff)
 		}
 	}
 	d.files["/a"] = "Base One:Other"
 	d.refresh(t, x, "/a")
 	x.Drop("/b")
-	if diff := cmp.Diff([]string{}, below("Base")); diff != "" {
+	if diff := gocmp.Diff([]string{}, below("Base")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"One"}, below("Other")); diff != "" {
+	if diff := gocmp.Diff([]string{"One"}, below("Other")); diff != "" {
 		t.Error(diff)
 	}
 }
