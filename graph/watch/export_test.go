@@ -6,3 +6,6 @@ func Stall(r *Root) (release func()) {
 	r.mu.Lock()
 	return r.mu.Unlock
 }
+
+// Pretend has file systems be remote as name says. It is to be called before Add.
+func Pretend(w *Watcher, name func(path string) string) { w.remote = name }

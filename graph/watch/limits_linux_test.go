@@ -15,8 +15,8 @@ import (
 const childEnv = "AURA_TEST_CHILD"
 
 // inUserNamespace runs the calling test in a child process that has a user
-// namespace of its own, as the given user in it and with the namespace's own
-// limits. It reports whether the caller is that child.
+// namespace and mounts of its own, as the given user in it and with the
+// namespace's own limits. It reports whether the caller is that child.
 func inUserNamespace(t *testing.T, uid int, limits map[string]int) bool {
 	t.Helper()
 	if os.Getenv(childEnv) == t.Name() {
@@ -28,7 +28,7 @@ func inUserNamespace(t *testing.T, uid int, limits map[string]int) bool {
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), childEnv+"="+t.Name())
 	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER,
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: os.Getegid(), Size: 1}},
 	}

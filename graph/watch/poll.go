@@ -16,23 +16,14 @@ const (
 	maxPoll   = time.Minute
 )
 
-func (t *tree) pollNode(n *node, reason string) {
-	if n.polled {
-		return
-	}
+// pollNode has a folder polled, in which there was what the stamps are of.
+func (t *tree) pollNode(n *node, reason string, stamps map[string]Stamp) {
 	if t.polled == 0 && t.r.w.fs != nil {
 		t.r.w.log.Warn("folders are polled", "root", t.r.path, "from", n.path, "reason", reason)
 	}
-	n.polled, n.entries = true, map[string]Stamp{}
+	n.polled, n.entries = true, stamps
 	t.polled++
 	t.reason = reason
-}
-
-// note keeps the stamp of what is in a polled folder.
-func (n *node) note(path, name string) {
-	if s, err := Lstat(path); err == nil {
-		n.entries[name] = s
-	}
 }
 
 // polls reports whether there is anything to look at from time to time.

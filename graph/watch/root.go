@@ -10,12 +10,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Rules are what the user of a root decides. They are called on the root's
-// goroutine and must not call the Watcher or the Root.
+// Rules are what the user of a root decides. They must not call the Watcher or
+// the Root. Busy and Deliver are called by one goroutine.
 type Rules struct {
 	// Ignore keeps a file, or a folder with everything below it, out. It is asked
-	// about a folder each time that it is entered; of the root the answer does
-	// not count.
+	// about a folder each time that it is entered, by several goroutines at once,
+	// but never before the folder around it; of the root the answer does not count.
 	Ignore func(path string, dir bool) bool
 	// Busy holds batches back while it returns true, for Options.BusyWait at
 	// most: while git rewrites the tree, for instance. Barrier does not wait for it.

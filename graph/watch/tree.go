@@ -2,7 +2,6 @@ package watch
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -176,98 +175,6 @@ func (t *tree) leave(n *node, gone bool) {
 		}
 		delete(t.byPath, n.path)
 	}
-}
-
-// enter follows a folder and all below it, and adds every file to what is
-// pending. The watch comes first, then the list, so that nothing falls between.
-func (t *tree) enter(path string, parent *node) {
-	type place struct {
-		path   string
-		parent *node
-	}
-	for stack := []place{{path, parent}}; len(stack) > 0 && t.r.ctx.Err() == nil; {
-		at := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if t.r.rules.Ignore(at.path, true) && at.path != t.r.path {
-			continue
-		}
-		n := t.follow(at.path, at.parent)
-		if n == nil {
-			continue
-		}
-		list, err := os.ReadDir(at.path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.close(n)
-		}
-		for _, e := range list {
-			child := filepath.Join(at.path, e.Name())
-			if n.polled {
-				n.note(child, e.Name())
-			}
-			switch {
-			case e.IsDir():
-				stack = append(stack, place{child, n})
-			case !interesting(e.Type()):
-			case !t.r.rules.Ignore(child, false):
-				t.add(child)
-			}
-		}
-	}
-}
-
-// interesting leaves out what must never be opened: pipes, sockets, devices.
-func interesting(mode fs.FileMode) bool {
-	return mode.IsRegular() || mode&fs.ModeSymlink != 0
-}
-
-// follow makes the node of a folder and watches it, or marks it to be polled.
-// It returns nil when there is no such folder any more, or there are too many.
-func (t *tree) follow(path string, parent *node) *node {
-	if n := t.byPath[path]; n != nil {
-		t.leave(n, false)
-	}
-	if len(t.byPath) >= t.r.w.opts.MaxDirs {
-		t.skipped++
-		t.reason = "the root has too many folders"
-		return nil
-	}
-	n := &node{path: path, parent: parent, children: map[string]*node{}}
-	there, err := Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	n.dev = there.ID.Dev
-	if parent != nil && parent.dev == n.dev {
-		n.remote = parent.remote
-	} else if t.r.w.fs != nil {
-		n.remote = remote(path)
-	}
-	switch {
-	case t.r.w.fs == nil:
-		t.pollNode(n, t.r.w.why)
-	case n.remote != "":
-		t.pollNode(n, "it lies on "+n.remote+", where others' changes are not notified")
-	default:
-		h, err := t.r.w.dirs.acquire(path)
-		var notFolder *notFolderError
-		switch {
-		case err == nil:
-			n.watch = h
-		case errors.Is(err, fs.ErrNotExist), errors.As(err, &notFolder):
-			return nil
-		case exhausted(err):
-			t.pollNode(n, "the kernel's watches are used up (fs.inotify.max_user_watches): "+err.Error())
-		case errors.Is(err, fs.ErrPermission):
-			t.close(n)
-		default:
-			t.pollNode(n, err.Error())
-		}
-	}
-	t.byPath[path] = n
-	if parent != nil {
-		parent.children[filepath.Base(path)] = n
-	}
-	return n
 }
 
 func readable(dir string) bool {

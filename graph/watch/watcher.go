@@ -53,6 +53,7 @@ type Watcher struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 	dirs   registry
+	remote func(path string) string // see remote
 
 	mu    sync.Mutex              // serialises changes of roots
 	roots atomic.Pointer[[]*Root] // read by drain without a lock
@@ -72,7 +73,7 @@ func Start(ctx context.Context, opts Options) (*Watcher, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Watcher{opts: opts, log: opts.Log}
+	w := &Watcher{opts: opts, log: opts.Log, remote: remote}
 	w.roots.Store(&[]*Root{})
 	switch {
 	case opts.Poll:
