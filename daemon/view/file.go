@@ -75,15 +75,19 @@ func (v *View) make(path string, covered bool) *file {
 	return made
 }
 
-// count keeps the number of known files below each folder of the workspace; mu is held.
+// count keeps the number of what is known in each folder of the workspace, its
+// files and the folders that hold any; mu is held.
 func (v *View) count(path string, n int) {
-	for dir := filepath.Dir(path); v.holds(dir); dir = filepath.Dir(dir) {
-		if v.below[dir] += n; v.below[dir] == 0 {
+	for path != v.root && v.holds(path) {
+		dir := filepath.Dir(path)
+		was := v.below[dir]
+		if v.below[dir] = was + n; was+n == 0 {
 			delete(v.below, dir)
 		}
-		if dir == v.root {
-			return
+		if was != 0 && was+n != 0 {
+			return // the folders above hold this one as before
 		}
+		path = dir
 	}
 }
 

@@ -49,7 +49,7 @@ type View struct {
 	mu      sync.Mutex // guards what follows; nothing slow is done under it
 	log     journal
 	files   map[string]*file
-	below   map[string]int      // known files below a folder of the workspace
+	below   map[string]int      // see count
 	aliases map[string][]string // links that were read, by the path they lead to
 	buffers map[string]*buffer
 	cache   cache
