@@ -7,7 +7,9 @@ import (
 
 // Lexicon implements recipe.Lexical: how names are looked up where no server
 // can be asked.
-func (a *Adapter) Lexicon() recipe.Lexicon {
+func (a *Adapter) Lexicon() recipe.Lexicon { return lexicon() }
+
+func lexicon() recipe.Lexicon {
 	return recipe.Lexicon{
 		Rules:      recipe.Rules{Blocks: true, Sequential: true, Imports: true},
 		Usage:      usage,

@@ -22,7 +22,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 		Definition:      find(recipe.Definition),
 		TypeDefinition:  find(recipe.TypeDefinition),
 		References:      find(recipe.References(usage)),
-		Implementations: find(recipe.Implementations),
+		Implementations: find(implementations),
 		Derived:         find(derived),
 		Supertypes:      find(supertypes),
 		Callers:         find(recipe.Callers),
@@ -55,12 +55,25 @@ func known(run func(context.Context, adapters.Bench, adapters.Target) (adapters.
 	}
 }
 
+// implementations answers with what gopls knows; of an interface that is built
+// in, like error, it knows nothing.
+func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+	found, err := recipe.Implementations(ctx, b, t)
+	if err == nil && len(found.Hits) == 0 && !recipe.Inside(b.Root(), t.Symbol.Path) {
+		return recipe.ByGraph(lexicon()).Implementations.Run(ctx, b, t)
+	}
+	return found, err
+}
+
 // derived answers with what implements an interface or extends it, and with
 // the types that embed a type, which gopls does not count.
 func derived(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	found, err := recipe.Derived(ctx, b, t)
 	if err != nil {
 		return found, err
+	}
+	if len(found.Hits) == 0 && !recipe.Inside(b.Root(), t.Symbol.Path) {
+		return recipe.ByGraph(lexicon()).Derived.Run(ctx, b, t) // what is built in, like error
 	}
 	seen := func(s graph.Symbol) bool {
 		return s.ID == t.Symbol.ID || slices.ContainsFunc(found.Hits, func(h adapters.Hit) bool { return h.Symbol != nil && h.Symbol.ID == s.ID })

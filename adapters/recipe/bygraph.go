@@ -17,6 +17,9 @@ import (
 // fromGraph is the source of hits that no server has confirmed.
 const fromGraph = "graph"
 
+// byText is the source of hits that only spell a name which the graph does not know.
+const byText = "text"
+
 // ErrNoServer is what a server would have to be asked for, and there is none.
 var ErrNoServer = errors.New("only the language server can tell that")
 
@@ -32,7 +35,7 @@ func ByGraph(lex Lexicon) adapters.Recipes {
 				b.Incomplete(fmt.Sprintf("found in the symbol graph by the name %s, without the language server: places may be missing or belong to another declaration of that name", t.Symbol.Name))
 			}
 			for i := range found.Hits {
-				found.Hits[i].Source = fromGraph
+				found.Hits[i].Source = g.source
 			}
 			return found, err
 		}}
@@ -45,7 +48,7 @@ func ByGraph(lex Lexicon) adapters.Recipes {
 		Derived:         find((*byGraph).derived),
 		Supertypes:      find((*byGraph).supertypes),
 		Callers:         find(asked(CallersByReferences(lex.callUsage))),
-		Callees:         find(asked(CalleesBySyntax(lex.Calls))),
+		Callees:         find((*byGraph).callees),
 	}
 }
 
@@ -73,13 +76,14 @@ func (x Lexicon) callUsage(sym graph.Symbol, p adapters.Place) string {
 // by scope, imports and names.
 type byGraph struct {
 	meanings
-	guessed bool // a name alone decided
+	guessed bool   // a name alone decided
+	source  string // of the hits
 }
 
 func newByGraph(b adapters.Bench, lex Lexicon, language string) *byGraph {
 	return &byGraph{meanings: meanings{
-		Bench: b, lex: lex, language: language, pages: map[string]*page{}, named: map[string][]graph.Symbol{},
-	}}
+		Bench: b, lex: lex, language: language, pages: map[string]*page{}, named: map[string]*bearers{},
+	}, source: fromGraph}
 }
 
 // Server implements adapters.Bench: there is none.
@@ -89,6 +93,9 @@ func (g *byGraph) Server(context.Context, adapters.Role) (adapters.Server, error
 
 // locate answers what Locate would ask a server.
 func (g *byGraph) locate(ctx context.Context, method string, sym graph.Symbol) ([]adapters.Place, error) {
+	if sym.Path == "" && method != protocol.MethodTextDocumentReferences {
+		return nil, ErrNoServer
+	}
 	switch method {
 	case protocol.MethodTextDocumentDefinition:
 		m, err := g.meant(ctx, sym)
@@ -188,6 +195,9 @@ func (g *byGraph) references(ctx context.Context, sym graph.Symbol) ([]adapters.
 		return nil, err
 	}
 	inside := Inside(g.Root(), sym.Path)
+	if !inside {
+		g.source = byText
+	}
 	g.guessed = g.guessed || !whole
 	var out []adapters.Place
 	for _, path := range paths {
@@ -205,6 +215,8 @@ func (g *byGraph) references(ctx context.Context, sym graph.Symbol) ([]adapters.
 			}
 			switch {
 			case !inside && len(m.all) > 0: // it is one of the workspace
+				continue
+			case sym.Path == "" && !g.outsideUse(p, id, qualifiers(sym)).Qualified:
 				continue
 			case inside && !slices.ContainsFunc(m.all, func(s graph.Symbol) bool { return same(sym, s) }):
 				continue
@@ -345,53 +357,12 @@ func (g *byGraph) add(ctx context.Context, found adapters.Found, more []graph.Sy
 	return found, nil
 }
 
-// derivedFromOutside answers with the types that write a base of a type's name
-// which the workspace does not declare, and with those below them.
-func (g *byGraph) derivedFromOutside(ctx context.Context, t adapters.Target) (adapters.Found, error) {
-	var found adapters.Found
-	g.guessed = true
-	all, err := g.Graph().ByBase(ctx, t.Symbol.Name)
-	if err != nil {
-		return found, err
-	}
-	l := newLineage(g)
-	for _, s := range all {
-		if s.Language != t.Symbol.Language {
-			continue
-		}
-		above, err := l.up(ctx, s)
-		if err != nil {
-			return found, err
-		}
-		if slices.ContainsFunc(above, func(r relative) bool { return r.known() && r.sym.Name == t.Symbol.Name }) {
-			continue // it means one of the workspace
-		}
-		if found, err = g.add(ctx, found, []graph.Symbol{s}); err != nil {
-			return found, err
-		}
-		if !t.Transitive {
-			continue
-		}
-		below, err := l.derived(ctx, s, true)
-		if err != nil {
-			return found, err
-		}
-		for _, h := range below.Hits {
-			if !slices.ContainsFunc(found.Hits, func(have adapters.Hit) bool {
-				return have.Place.Path == h.Place.Path && have.Place.Span == h.Place.Span
-			}) {
-				h.Depth++
-				found.Hits = append(found.Hits, h)
-			}
-		}
-	}
-	sortHits(g.Root(), found.Hits)
-	return found, nil
-}
-
 // supertypes answers with the bases that a type writes, as far as the
 // workspace declares them, and where shape is enough with the interfaces it meets.
 func (g *byGraph) supertypes(ctx context.Context, t adapters.Target) (adapters.Found, error) {
+	if t.Symbol.Path == "" {
+		return adapters.Found{}, ErrNoServer
+	}
 	l := newLineage(g)
 	list, depths, err := l.ancestors(ctx, t.Symbol, t.Transitive)
 	if err != nil {
@@ -424,10 +395,23 @@ func (g *byGraph) supertypes(ctx context.Context, t adapters.Target) (adapters.F
 	return found, nil
 }
 
+// callees answers with what a function calls in the workspace.
+func (g *byGraph) callees(ctx context.Context, t adapters.Target) (adapters.Found, error) {
+	if t.Symbol.Path == "" {
+		return adapters.Found{}, ErrNoServer
+	}
+	g.Incomplete("calls of what the workspace does not declare are left out, as only the language server knows them")
+	return CalleesBySyntax(g.lex.Calls)(ctx, g, t)
+}
+
 // implementations answers with the types below a type, or with the members of
 // such types that have a member's name.
 func (g *byGraph) implementations(ctx context.Context, t adapters.Target) (adapters.Found, error) {
-	if !g.lex.Structural {
+	switch {
+	case !Inside(g.Root(), t.Symbol.Path):
+		t.Transitive = true
+		return g.derivedFromOutside(ctx, t)
+	case !g.lex.Structural:
 		return ImplementationsBySyntax(ctx, g, t)
 	}
 	g.guessed = true

@@ -44,8 +44,8 @@ func (m *meanings) imported(p *page, im syntax.Import, name string, global []gra
 	switch {
 	case len(here) > 0:
 		return meaning{here, sole(here)}, nil
-	case near:
-		return meaning{all: free(global, m)}, nil // handed on by a file between
+	case len(near) > 0:
+		return meaning{all: near}, nil // handed on by a file between
 	}
 	return meaning{sure: true}, nil
 }
@@ -66,44 +66,110 @@ func binds(t *syntax.Tree, im syntax.Import, name string) bool {
 	return false
 }
 
-// from returns those of the declarations that an import can mean by a name.
-// near says that it is of the workspace, though it names none of their files.
-func (m *meanings) from(p *page, im syntax.Import, name string, global []graph.Symbol) (here []graph.Symbol, near bool) {
+// from returns those of the declarations that an import can mean by a name:
+// where its path leads to a file, or to the module that ends most like it.
+// Failing that, near are those of the package that the path names, which may
+// hand on what another file declares.
+func (m *meanings) from(p *page, im syntax.Import, name string, global []graph.Symbol) (here, near []graph.Symbol) {
 	segs, relative := segments(im.Path)
 	if n := len(segs); n > 0 && segs[n-1] == name {
 		segs = segs[:n-1]
 	}
-	near = relative
+	target := m.besides(p.path, im.Path)
+	best := 0
+	var far []graph.Symbol
 	for _, s := range global {
-		file := strings.Split(filepath.ToSlash(Relative(m, s.Path)), "/")
-		n := len(file)
-		file[n-1] = strings.TrimSuffix(file[n-1], filepath.Ext(file[n-1]))
-		if n > 1 && slices.Contains(forFolder, file[n-1]) {
-			file = file[:n-1]
-		}
-		space, _ := segments(s.Container)
-		switch {
-		case m.member(s):
-		case len(segs) == 0 && relative:
-			here = append(here, s)
+		if m.member(s) {
 			continue
-		case len(segs) > 0:
-			end := segs[len(segs)-1]
-			end = strings.TrimSuffix(end, filepath.Ext(end))
-			folder := ""
-			if len(file) > 1 {
-				folder = file[len(file)-2]
-			}
-			if file[len(file)-1] == end && !m.lex.Folders || m.lex.Folders && folder == end || len(space) > 0 && space[len(space)-1] == end {
-				here = append(here, s)
-				continue
-			}
 		}
-		if len(segs) > 0 && (slices.Contains(file, segs[0]) || slices.Contains(space, segs[0])) {
-			near = true
+		file := m.module(s.Path)
+		space, _ := segments(s.Container)
+		fits := 0
+		switch {
+		case target != "":
+			if target == strings.Join(file, "/") {
+				fits = len(file) + 1
+			}
+		case len(segs) == 0 && relative:
+			fits = 1
+		default:
+			fits = max(tail(segs, file), tail(segs, space))
+		}
+		switch {
+		case fits > best:
+			best, here = fits, []graph.Symbol{s}
+		case fits == best && fits > 0:
+			here = append(here, s)
+		}
+		switch {
+		case target != "" && !strings.HasPrefix(strings.Join(file, "/"), target):
+			far = append(far, s)
+		case target != "" || relative && len(segs) == 0 || holdsPath(file, segs) || holdsPath(space, segs):
+			near = append(near, s)
 		}
 	}
+	if len(near) == 0 {
+		near = far
+	}
 	return here, near
+}
+
+// module returns the path of the module that a file is, relative to the workspace.
+func (m *meanings) module(path string) []string {
+	list := strings.Split(filepath.ToSlash(Relative(m, path)), "/")
+	n := len(list)
+	if m.lex.Folders {
+		return list[:n-1]
+	}
+	list[n-1] = stem(list[n-1])
+	if n > 1 && slices.Contains(forFolder, list[n-1]) {
+		return list[:n-1]
+	}
+	return list
+}
+
+// stem is a file's name without what tells its type.
+func stem(name string) string {
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	return strings.TrimSuffix(name, ".d")
+}
+
+// besides returns the module that a path relative to the importing file leads
+// to, relative to the workspace, or nothing when the path is none.
+func (m *meanings) besides(from, path string) string {
+	dots := len(path) - len(strings.TrimLeft(path, "."))
+	if dots == 0 {
+		return ""
+	}
+	dir := filepath.Dir(from)
+	if rest := path[dots:]; strings.HasPrefix(rest, "/") || rest == "" && dots < 3 && strings.Contains(path, "/") {
+		dir = filepath.Join(dir, filepath.FromSlash(path))
+	} else {
+		for range dots - 1 {
+			dir = filepath.Dir(dir)
+		}
+		dir = filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(rest, ".", "/")))
+	}
+	return strings.Join(m.module(filepath.Join(filepath.Dir(dir), filepath.Base(dir)+".")), "/")
+}
+
+// tail counts the last parts that two paths have in common.
+func tail(a, b []string) int {
+	n := 0
+	for n < len(a) && n < len(b) && stem(a[len(a)-1-n]) == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
+
+// holdsPath reports whether a path holds parts in a row.
+func holdsPath(path, parts []string) bool {
+	for i := 0; i+len(parts) <= len(path) && len(parts) > 0; i++ {
+		if slices.Equal(path[i:i+len(parts)], parts) {
+			return true
+		}
+	}
+	return false
 }
 
 // forFolder are the names of files that stand for their folder in imports.

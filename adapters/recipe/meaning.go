@@ -59,7 +59,13 @@ type meanings struct {
 	lex      Lexicon
 	language string
 	pages    map[string]*page
-	named    map[string][]graph.Symbol
+	named    map[string]*bearers
+}
+
+// bearers are the declarations of one name.
+type bearers struct {
+	global []graph.Symbol
+	inFile map[string][]graph.Symbol // all of them, by file
 }
 
 // page reads and parses a file once; nil when it is not one of the language.
@@ -81,23 +87,36 @@ func (m *meanings) page(ctx context.Context, path string) (*page, error) {
 	return p, nil
 }
 
-// declarations returns what the language declares by a name, locals included.
-func (m *meanings) declarations(ctx context.Context, name string) ([]graph.Symbol, error) {
-	if list, ok := m.named[name]; ok {
-		return list, nil
+// bearers returns what the language declares by a name.
+func (m *meanings) bearers(ctx context.Context, name string) (*bearers, error) {
+	if b, ok := m.named[name]; ok {
+		return b, nil
 	}
 	all, err := m.Graph().ByName(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]graph.Symbol, 0, len(all))
+	b := &bearers{inFile: map[string][]graph.Symbol{}}
 	for _, s := range all {
-		if s.Language == m.language {
-			list = append(list, s)
+		if s.Language != m.language {
+			continue
+		}
+		b.inFile[s.Path] = append(b.inFile[s.Path], s)
+		if !s.Local {
+			b.global = append(b.global, s)
 		}
 	}
-	m.named[name] = list
-	return list, nil
+	m.named[name] = b
+	return b, nil
+}
+
+// declarations returns what the language declares by a name, locals aside.
+func (m *meanings) declarations(ctx context.Context, name string) ([]graph.Symbol, error) {
+	b, err := m.bearers(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return b.global, nil
 }
 
 // maxQualifiers bounds how far a chain of qualifiers is followed to the left.
@@ -109,17 +128,14 @@ func (m *meanings) of(ctx context.Context, p *page, id syntax.Ident) (meaning, e
 }
 
 func (m *meanings) follow(ctx context.Context, p *page, id syntax.Ident, deep int) (meaning, error) {
-	all, err := m.declarations(ctx, id.Name)
+	b, err := m.bearers(ctx, id.Name)
 	if err != nil {
 		return meaning{}, err
 	}
-	var global []graph.Symbol
-	for _, s := range all {
-		if s.Path == p.path && s.NameSpan == id.Span && !slices.Contains(s.Modifiers, "embedded") && !bound(p.tree, s) {
+	here, global := b.inFile[p.path], b.global
+	for _, s := range here {
+		if s.NameSpan == id.Span && !slices.Contains(s.Modifiers, "embedded") && !bound(p.tree, s) {
 			return meaning{[]graph.Symbol{s}, true}, nil
-		}
-		if !s.Local {
-			global = append(global, s)
 		}
 	}
 	if im, ok := importAt(p.tree, id.Span, id.Name); ok {
@@ -127,11 +143,11 @@ func (m *meanings) follow(ctx context.Context, p *page, id syntax.Ident, deep in
 	}
 	switch {
 	case m.lex.key(p, id):
-		return m.label(ctx, p, id, all), nil
+		return label(here, global), nil
 	case !p.bare(id.Span.Start):
 		return m.qualified(ctx, p, id, global, deep)
 	}
-	if s, ok := m.local(p, id, all); ok {
+	if s, ok := m.local(p, id, here); ok {
 		if name := original(p, s, id.Name); name != id.Name && bound(p.tree, s) {
 			return meaning{}, nil // what goes by this name has another one
 		} else if im, ok := importAt(p.tree, s.NameSpan, name); ok {
@@ -144,24 +160,33 @@ func (m *meanings) follow(ctx context.Context, p *page, id syntax.Ident, deep in
 
 // label is what the key of an object, of a literal or of an argument may mean:
 // a field, or a parameter of what is called.
-func (m *meanings) label(_ context.Context, p *page, id syntax.Ident, all []graph.Symbol) meaning {
+func label(here, global []graph.Symbol) meaning {
 	var out []graph.Symbol
-	for _, s := range all {
-		if s.Kind == graph.KindField || s.Kind == graph.KindProperty || s.Kind == graph.KindParameter || s.Kind == graph.KindVariable && !s.Local {
+	for _, s := range global {
+		if s.Kind == graph.KindField || s.Kind == graph.KindProperty || s.Kind == graph.KindVariable {
+			out = append(out, s)
+		}
+	}
+	for _, s := range here {
+		if s.Kind == graph.KindParameter {
 			out = append(out, s)
 		}
 	}
 	return meaning{all: out}
 }
 
-// local returns the innermost local declaration that an identifier sees.
-func (m *meanings) local(p *page, id syntax.Ident, all []graph.Symbol) (found graph.Symbol, ok bool) {
+// local returns the innermost local declaration of the file that an identifier sees.
+func (m *meanings) local(p *page, id syntax.Ident, here []graph.Symbol) (found graph.Symbol, ok bool) {
 	best := graph.Span{}
-	for _, s := range all {
-		if !s.Local || s.Path != p.path {
+	for _, s := range here {
+		if !s.Local {
 			continue
 		}
-		r := m.lex.region(p, s)
+		r, known := p.regions[s.NameSpan.Start]
+		if !known {
+			r = m.lex.region(p, s)
+			p.regions[s.NameSpan.Start] = r
+		}
 		if id.Span.Start < r.Start || id.Span.End > r.End {
 			continue
 		}
@@ -235,8 +260,8 @@ func (m *meanings) bare(p *page, id syntax.Ident, global []graph.Symbol) meaning
 		if len(here) > 0 {
 			return meaning{here, sole(here)}
 		}
-		if near {
-			return meaning{all: free(global, m)}
+		if len(near) > 0 {
+			return meaning{all: near}
 		}
 	}
 	switch {
@@ -322,10 +347,12 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 		if len(here) > 0 {
 			return meaning{here, sole(here)}, nil
 		}
-		if !near {
+		if len(near) == 0 {
 			if of, err := m.follow(ctx, p, q, deep-1); err != nil || len(of.all) == 0 {
 				return meaning{sure: true}, err
 			}
+		} else if of, err := m.follow(ctx, p, q, deep-1); err != nil || !slices.ContainsFunc(of.all, func(s graph.Symbol) bool { return isType(s.Kind) }) {
+			return meaning{all: near}, err
 		}
 	}
 	of, err := m.follow(ctx, p, q, deep-1)

@@ -15,12 +15,13 @@ type page struct {
 	path    string
 	content []byte
 	tree    *syntax.Tree
-	pairs   []graph.Span // of brackets, the closing one included, in order of the opening one
-	file    *text.File   // made when a place needs it
+	pairs   []graph.Span       // of brackets, the closing one included, in order of the opening one
+	file    *text.File         // made when a place needs it
+	regions map[int]graph.Span // of locals, by where their names start; filled as asked
 }
 
 func newPage(path string, content []byte, t *syntax.Tree) *page {
-	p := &page{path: path, content: content, tree: t}
+	p := &page{path: path, content: content, tree: t, regions: map[int]graph.Span{}}
 	p.match()
 	return p
 }

@@ -54,7 +54,11 @@ func (s *shapes) set(ctx context.Context, typ graph.Symbol, deep int) map[string
 	set := map[string][]graph.Symbol{}
 	s.sets[markOf(typ)] = set // a type that embeds itself ends here
 	err := s.collect(ctx)
-	for _, m := range s.owned[owning{typ.Project, typ.Qualified}] {
+	own := s.owned[owning{typ.Project, typ.Qualified}]
+	if !Inside(s.g.Root(), typ.Path) {
+		own, _ = s.l.members(ctx, typ) // of a file that nobody can read: none
+	}
+	for _, m := range own {
 		set[m.Name] = append(set[m.Name], m)
 	}
 	if err != nil || deep == 0 {

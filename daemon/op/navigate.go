@@ -72,6 +72,15 @@ func ask(ctx context.Context, s *workbench.Session, in navigation, name string, 
 		s.Within(time.Duration(in.Wait) * time.Millisecond)
 	}
 	matches, err := resolve.All(ctx, s, in.Address)
+	if api.CodeOf(err) == api.SymbolNotFound {
+		var outer error
+		if matches, outer = resolve.Outside(ctx, s, in.Address); outer != nil {
+			return nil, nil, outer
+		}
+		if len(matches) > 0 {
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +114,10 @@ func ask(ctx context.Context, s *workbench.Session, in navigation, name string, 
 // asked is a file of the project to ask in: the symbol's own, or for one
 // declared outside the workspace the file it was named from.
 func asked(in navigation, s *workbench.Session, m resolve.Match) string {
-	if m.External && in.FilePath != "" {
+	switch {
+	case m.From != "":
+		return m.From
+	case m.External && in.FilePath != "":
 		return s.Absolute(in.FilePath)
 	}
 	return m.Symbol().Path
@@ -239,6 +251,9 @@ func outside(root string, h adapters.Hit) int {
 
 // ref names a symbol in an answer.
 func ref(ctx context.Context, s *workbench.Session, sym graph.Symbol) (*api.SymbolRef, error) {
+	if sym.Path == "" {
+		return nil, nil // nobody says where it is declared
+	}
 	f, err := s.File(ctx, sym.Path)
 	if err != nil {
 		return nil, err

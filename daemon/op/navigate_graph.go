@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
@@ -14,12 +15,21 @@ import (
 // answer then says why.
 func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, q question, t adapters.Target) (adapters.Found, error) {
 	lang := b.Adapter()
+	byGraph := q(recipe.ByGraph(recipe.LexiconOf(lang)))
+	if t.Symbol.Path == "" {
+		found, err := byGraph.Run(ctx, b, t)
+		if errors.Is(err, recipe.ErrNoServer) {
+			return found, api.Errorf(api.SymbolNotFound, "%s is not declared in this workspace, and no language server says where; give filePath, line and column of a use", t.Symbol.Name)
+		}
+		s.Warn(fmt.Sprintf("%s is not declared in this workspace: these are the places that write its name", t.Symbol.Name))
+		return found, err
+	}
 	found, err := q(lang.Recipes()).Run(ctx, b, t)
 	why, unserved := api.Unserved(err)
 	if !unserved {
 		return found, err
 	}
-	known, err := q(recipe.ByGraph(recipe.LexiconOf(lang))).Run(ctx, b, t)
+	known, err := byGraph.Run(ctx, b, t)
 	if errors.Is(err, recipe.ErrNoServer) {
 		return found, why
 	}

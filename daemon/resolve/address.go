@@ -25,8 +25,11 @@ type Match struct {
 	// Declarations are its places, in order of path and position; the first is
 	// where servers are asked. There is at least one.
 	Declarations []graph.Symbol
-	// External says that it is declared outside the workspace.
+	// External says that it is declared outside the workspace. Where nobody knows
+	// where, its symbol has no path.
 	External bool
+	// From is a file of the workspace that names what is declared outside.
+	From string
 }
 
 // Symbol returns the first declaration.
@@ -82,6 +85,9 @@ func Candidates(ctx context.Context, s *workbench.Session, matches []Match) ([]a
 	out := make([]api.Candidate, 0, min(len(matches), maxCandidates))
 	for _, m := range matches[:min(len(matches), maxCandidates)] {
 		sym := m.Symbol()
+		if sym.Path == "" {
+			continue
+		}
 		f, err := s.File(ctx, sym.Path)
 		if err != nil {
 			return nil, err
