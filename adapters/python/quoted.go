@@ -16,6 +16,7 @@ import (
 // reads them only to check them; the first argument of what makes a type by a
 // call; members of an enumeration that are asked for by name.
 func (r *renamer) named(ctx context.Context) error {
+	typed := r.typed()
 	for _, m := range r.Members {
 		src, err := r.source(ctx, m.Path)
 		if err != nil {
@@ -30,6 +31,7 @@ func (r *renamer) named(ctx context.Context) error {
 		}
 		span := graph.Span{Start: m.NameSpan.End + made[2], End: m.NameSpan.End + made[3]}
 		if string(src.Content[span.Start:span.End]) == m.Name {
+			typed = true
 			r.Edits.Add(m.Path, span, r.In.NewName)
 		}
 	}
@@ -47,7 +49,7 @@ func (r *renamer) named(ctx context.Context) error {
 				continue
 			}
 			switch {
-			case bare && r.typed() && src.quotedType(m), r.Symbol.Kind == graph.KindEnumMem && src.enumKey(m, last(r.Symbol.Container)):
+			case bare && typed && r.seen(src, m.Span) && src.quotedType(m), r.Symbol.Kind == graph.KindEnumMem && src.enumKey(m, last(r.Symbol.Container)):
 				r.Edits.Add(path, m.Span, r.In.NewName)
 			}
 		}
@@ -59,13 +61,26 @@ func (r *renamer) named(ctx context.Context) error {
 // as a string: T = TypeVar("T").
 var maker = regexp.MustCompile(`^[ \t]*=[ \t]*(?:\w+\.)*(?:TypeVar|ParamSpec|TypeVarTuple|NewType|NamedTuple|namedtuple|TypedDict|Enum|IntEnum|StrEnum|Flag|IntFlag|TypeAliasType)\([ \t\r\n]*['"](\w+)['"]`)
 
-// typed reports whether the symbol can stand for a type.
+// typed reports whether the symbol can stand for a type. A local variable does
+// so only where a call makes it one.
 func (r *renamer) typed() bool {
 	switch r.Symbol.Kind {
 	case graph.KindClass, graph.KindEnum, graph.KindTypeAlias, graph.KindTypeParam:
 		return true
+	case graph.KindFunction, graph.KindParameter:
+		return false
 	}
-	return !isMember(r.Symbol) && r.Symbol.Kind != graph.KindFunction && r.Symbol.Kind != graph.KindParameter
+	return !isMember(r.Symbol) && !r.Symbol.Local
+}
+
+// seen reports whether a place lies where the symbol can be named: what is
+// local is so in the function that declares it.
+func (r *renamer) seen(src *source, at graph.Span) bool {
+	if !r.Symbol.Local {
+		return true
+	}
+	in, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
+	return src.Path == r.Symbol.Path && (!ok || in.Whole.Start <= at.Start && at.End <= in.Whole.End)
 }
 
 // bareIn reports whether the name alone means the symbol in a file.

@@ -234,7 +234,7 @@ func (r *renamer) explain(s graph.Symbol, err error) error {
 	var server adapters.ServerRefusal
 	switch {
 	case errors.Is(err, recipe.ErrNoRename):
-		return recipe.Refuse(adapters.Unsupported, "pyright does not rename %s at %s: it is not declared by the workspace alone, or its file is left out by the project's configuration",
+		return recipe.Refuse(adapters.Unsupported, "pyright does not rename %s at %s: it is not declared by the workspace alone, its file is left out by the project's configuration, or pyright takes the code for unreachable on this platform",
 			s.Name, recipe.Relative(r.Bench, s.Path))
 	case errors.As(err, &server):
 		_, message := server.Refusal()
@@ -262,7 +262,7 @@ func (r *renamer) audit(ctx context.Context) error {
 		}
 	}
 	if !r.Edits.Covers(r.Symbol.Path, r.Symbol.NameSpan) {
-		return recipe.Refuse(adapters.Unsupported, "pyright's rename of %s leaves out its declaration in %s", r.Symbol.Name, recipe.Relative(r.Bench, r.Symbol.Path))
+		return recipe.Refuse(adapters.Unsupported, "pyright's rename of %s leaves out its declaration in %s, as it does in code that cannot be reached on this platform", r.Symbol.Name, recipe.Relative(r.Bench, r.Symbol.Path))
 	}
 	return nil
 }
