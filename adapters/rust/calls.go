@@ -24,6 +24,9 @@ func callers(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters
 	if err := throughTrait(ctx, b, t, &found); err != nil {
 		return found, err
 	}
+	if err := inCalls(ctx, b, t, &found); err != nil {
+		return found, err
+	}
 	uses, err := inMacros(ctx, b, t.Symbol)
 	if err != nil {
 		return found, err
@@ -45,6 +48,41 @@ func callers(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters
 	}
 	order(b, found.Hits)
 	return found, nil
+}
+
+// inCalls adds the calls in arguments of macros that the server left out.
+func inCalls(ctx context.Context, b adapters.Bench, t adapters.Target, found *adapters.Found) error {
+	list, err := inArguments(ctx, b, t.Symbol, func(path string, at graph.Span) bool {
+		return slices.ContainsFunc(found.Hits, func(h adapters.Hit) bool {
+			return slices.ContainsFunc(h.Ranges, func(r adapters.Place) bool { return r.Path == path && r.Span.Contains(at.Start) })
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		p := a.Place
+		if !called(p.File.Content()[p.Span.End:]) {
+			continue
+		}
+		tree, err := b.Tree(ctx, p.Path)
+		if err != nil {
+			return err
+		}
+		caller, ok := tree.Enclosing(p.Span.Start)
+		if !ok || caller.Kind != graph.KindFunction && caller.Kind != graph.KindMethod {
+			continue
+		}
+		at := slices.IndexFunc(found.Hits, func(h adapters.Hit) bool { return h.Symbol != nil && h.Symbol.ID == caller.ID && h.From == t.Symbol.ID })
+		if at >= 0 {
+			found.Hits[at].Ranges = append(found.Hits[at].Ranges, p)
+			continue
+		}
+		place := p
+		place.Span = caller.NameSpan
+		found.Hits = append(found.Hits, adapters.Hit{Place: place, Symbol: &caller, Depth: 1, From: t.Symbol.ID, Ranges: []adapters.Place{p}})
+	}
+	return nil
 }
 
 // maxTraitCalls bounds how many calls of a trait's method are looked at for one answer.

@@ -24,7 +24,8 @@ type use struct {
 	sure  bool // nothing else of the project can be meant
 }
 
-// references answers with rust-analyzer's places and those in macro bodies.
+// references answers with rust-analyzer's places, those in arguments of macros
+// that it left out, and those in macro bodies.
 func references(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	found, err := recipe.References(usage)(ctx, b, t)
 	if err != nil {
@@ -42,6 +43,16 @@ func references(ctx context.Context, b adapters.Bench, t adapters.Target) (adapt
 		found.Hits = append(found.Hits, hit)
 		unseenSymbol(b, t.Symbol)
 	}
+	listed := func(path string, at graph.Span) bool {
+		return slices.ContainsFunc(found.Hits, func(h adapters.Hit) bool { return h.Place.Path == path && h.Place.Span == at })
+	}
+	arguments, err := inArguments(ctx, b, t.Symbol, listed)
+	if err != nil {
+		return found, err
+	}
+	for _, a := range arguments {
+		found.Hits = append(found.Hits, adapters.Hit{Place: a.Place, Usage: usage(t.Symbol, a.Place)})
+	}
 	if t.Symbol.Local {
 		return found, nil
 	}
@@ -52,7 +63,7 @@ func references(ctx context.Context, b adapters.Bench, t adapters.Target) (adapt
 	unsure := 0
 	for _, u := range uses {
 		switch {
-		case slices.ContainsFunc(found.Hits, func(h adapters.Hit) bool { return h.Place.Path == u.place.Path && h.Place.Span == u.place.Span }):
+		case listed(u.place.Path, u.place.Span):
 		case u.sure:
 			found.Hits = append(found.Hits, adapters.Hit{Place: u.place, Usage: usage(t.Symbol, u.place), Source: "syntax"})
 		default:

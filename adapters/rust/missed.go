@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/auralsp/aura/adapters"
@@ -19,7 +20,7 @@ const maxAudited = 400
 // that it is the symbol.
 func (r *renamer) missed(ctx context.Context) error {
 	if r.Symbol.Local {
-		return nil
+		return r.arguments(ctx)
 	}
 	asked := 0
 	var certain, unsure, unbuilt, left []string
@@ -53,11 +54,15 @@ func (r *renamer) missed(ctx context.Context) error {
 			if asked++; asked > maxAudited {
 				continue
 			}
-			meant, err := r.means(ctx, path, id.Span)
+			meant, err := meaningOf(ctx, r.Bench, r.Symbol, path, id.Span)
 			if err != nil {
 				return err
 			}
-			if meant == foreign || shorthand(src.Content, id.Span) {
+			if meant == foreign {
+				continue
+			}
+			if shorthand(src.Content, id.Span) {
+				r.write(path, id.Span, meant)
 				continue
 			}
 			if meant == unresolved {
@@ -99,12 +104,13 @@ type meaning uint8
 const (
 	foreign    meaning = iota // something else
 	ours                      // the symbol
+	both                      // the symbol and something else: a field and its value
 	unresolved                // the server does not know
 )
 
-// means asks the server what an occurrence of the name stands for.
-func (r *renamer) means(ctx context.Context, path string, at graph.Span) (meaning, error) {
-	defined, err := definitions(ctx, r.Bench, path, at)
+// meaningOf asks the server what an occurrence of a symbol's name stands for.
+func meaningOf(ctx context.Context, b adapters.Bench, sym graph.Symbol, path string, at graph.Span) (meaning, error) {
+	defined, err := definitions(ctx, b, path, at)
 	var server adapters.ServerRefusal
 	if errors.As(err, &server) {
 		return unresolved, nil // a file that belongs to no crate
@@ -112,15 +118,45 @@ func (r *renamer) means(ctx context.Context, path string, at graph.Span) (meanin
 	if err != nil {
 		return foreign, err
 	}
-	for _, d := range defined {
-		if d.Path == r.Symbol.Path && d.Span == r.Symbol.NameSpan {
-			return ours, nil
+	itself := slices.ContainsFunc(defined, func(d adapters.Place) bool { return d.Path == sym.Path && d.Span == sym.NameSpan })
+	switch {
+	case len(defined) == 0:
+		return unresolved, nil
+	case !itself:
+		return foreign, nil
+	case len(defined) > 1:
+		return both, nil
+	}
+	return ours, nil
+}
+
+// arguments adds the uses of a local in arguments of macros that the server left.
+func (r *renamer) arguments(ctx context.Context) error {
+	list, err := inArguments(ctx, r.Bench, r.Symbol, r.Edits.Covers)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if shorthand(a.File.Content(), a.Span) {
+			r.write(a.Path, a.Span, a.meant)
+		} else {
+			r.Edits.Add(a.Path, a.Span, r.In.NewName)
 		}
 	}
-	if len(defined) == 0 {
-		return unresolved, nil
+	return nil
+}
+
+// write renames what looks like a field and its value in one word, and writes
+// the two apart when it is: an element of an array looks the same.
+func (r *renamer) write(path string, at graph.Span, meant meaning) {
+	switch {
+	case meant == ours:
+		r.Edits.Add(path, at, r.In.NewName)
+	case meant == both && r.Symbol.Kind == graph.KindField:
+		r.Edits.Add(path, at, r.In.NewName+": "+r.Symbol.Name)
+	case meant == both:
+		r.Edits.Add(path, at, r.Symbol.Name+": "+r.In.NewName)
 	}
-	return foreign, nil
 }
 
 // isMember reports whether a symbol is named behind a value whose type decides

@@ -256,6 +256,19 @@ func (r *renamer) apart(ctx context.Context) error {
 				if path == r.Symbol.Path && start == r.Symbol.NameSpan.Start {
 					r.Behind = e.Start - start + len(": ")
 				}
+			case r.Symbol.Kind == graph.KindField && e.Start < e.End && previous(src.Content[:e.Start]) != '.':
+				// Some versions rename the local by which a field is filled along with
+				// it, to keep the two in one word. Only the field was asked for.
+				meant, err := meaningOf(ctx, r.Bench, r.Symbol, path, graph.Span{Start: e.Start, End: e.End})
+				if err != nil {
+					return err
+				}
+				if meant == both {
+					e.New += ": " + string(src.Content[e.Start:e.End])
+				}
+				if meant != foreign {
+					list = append(list, e)
+				}
 			default:
 				list = append(list, e)
 			}
