@@ -70,10 +70,18 @@ func (w *Workspace) Health() []string {
 	st := w.view.Watching()
 	var out []string
 	if st.Polled > 0 {
-		out = append(out, fmt.Sprintf("%d of %d folders of %s are polled: %s", st.Polled, st.Dirs, w.root, st.Reason))
+		which := fmt.Sprintf("%d of %d folders of %s, %s among them, are", st.Polled, st.Dirs, w.root, st.PolledFrom)
+		if st.Polled == st.Dirs {
+			which = "all folders of " + w.root + " are"
+		}
+		out = append(out, fmt.Sprintf("%s polled, which makes each request slower: %s", which, st.Reason))
 	}
 	if st.Skipped > 0 {
-		out = append(out, fmt.Sprintf("%d folders of %s are not followed: they cannot be read or are too many", st.Skipped, w.root))
+		why := "cannot be read"
+		if st.TooMany {
+			why = "are too many: open a smaller folder, or leave some out by an ignore file"
+		}
+		out = append(out, fmt.Sprintf("%d folders of %s and what is in them are not seen, because they %s", st.Skipped, w.root, why))
 	}
 	if w.store != nil {
 		out = append(out, w.store.Status().Notes...)

@@ -60,7 +60,7 @@ func (w *Workspace) Begin(ctx context.Context, c Caller) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{
+	s := &Session{
 		ws: w, caller: c, snap: snap.Searching(w.ingest.Lacks), mark: mark,
 		leases: map[string]*lease{},
 		trees:  map[string]*syntax.Tree{},
@@ -68,7 +68,11 @@ func (w *Workspace) Begin(ctx context.Context, c Caller) (*Session, error) {
 		hashes: map[string]text.Hash{},
 
 		unserved: map[string]*api.Error{},
-	}, nil
+	}
+	if w.view.Watching().TooMany {
+		s.Incomplete(w.root + " has more folders than are followed: open a smaller folder, or leave some out by an ignore file")
+	}
+	return s, nil
 }
 
 // Within bounds how long the session waits for each server that is not ready.

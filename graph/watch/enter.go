@@ -33,7 +33,7 @@ func (t *tree) enter(path string, parent *node) {
 		room := t.r.w.opts.MaxDirs - len(t.byPath)
 		if room <= 0 {
 			t.skipped += len(stack)
-			t.reason = "the root has too many folders"
+			t.tooMany = true
 			return
 		}
 		rest := max(0, len(stack)-min(room, maxAhead))
@@ -138,9 +138,9 @@ func (t *tree) link(f *found) *node {
 	case t.r.w.fs == nil:
 		t.pollNode(n, t.r.w.why, f.stamps)
 	case f.remote != "":
-		t.pollNode(n, "it lies on "+f.remote+", where others' changes are not notified", f.stamps)
+		t.pollNode(n, "it lies on "+f.remote+", which does not tell what others change", f.stamps)
 	case exhausted(f.err):
-		t.pollNode(n, "the kernel's watches are used up (fs.inotify.max_user_watches): "+f.err.Error(), f.stamps)
+		t.pollNode(n, scarce(f.err), f.stamps)
 	case errors.Is(f.err, fs.ErrPermission):
 		t.close(n)
 	default:

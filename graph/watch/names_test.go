@@ -56,7 +56,7 @@ func TestF18_TooManyFolders(t *testing.T) {
 		}
 		opts.MaxDirs = 6
 		f := follow(t, start(t, opts), dir, watch.Rules{})
-		if s := f.root.Status(); s.Dirs != 6 || s.Skipped == 0 || s.Reason == "" {
+		if s := f.root.Status(); s.Dirs != 6 || s.Skipped == 0 || !s.TooMany {
 			t.Errorf("status %+v", s)
 		}
 	})

@@ -21,9 +21,8 @@ func (t *tree) pollNode(n *node, reason string, stamps map[string]Stamp) {
 	if t.polled == 0 && t.r.w.fs != nil {
 		t.r.w.log.Warn("folders are polled", "root", t.r.path, "from", n.path, "reason", reason)
 	}
-	n.polled, n.entries = true, stamps
+	n.polled, n.reason, n.entries = true, reason, stamps
 	t.polled++
-	t.reason = reason
 }
 
 // polls reports whether there is anything to look at from time to time.
@@ -81,9 +80,7 @@ func (t *tree) upgrade(n *node) bool {
 		return !exhausted(err)
 	}
 	n.watch, n.polled = h, false
-	if t.polled--; t.polled == 0 {
-		t.reason = ""
-	}
+	t.polled--
 	return true
 }
 

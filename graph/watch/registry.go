@@ -125,6 +125,17 @@ type notFolderError struct{ path string }
 
 func (e *notFolderError) Error() string { return e.path + " is not a folder" }
 
+// scarce says in words of what there is too little, and what to do; err is exhausted.
+func scarce(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "the kernel has no more watches for this user: leave folders out by an ignore file, or raise fs.inotify.max_user_watches by sysctl"
+	case errors.Is(err, syscall.ENOMEM):
+		return "the kernel has no memory for more watches"
+	}
+	return "the limit of open files or of notification instances is reached: raise fs.inotify.max_user_instances by sysctl, or ulimit -n (" + err.Error() + ")"
+}
+
 // exhausted reports whether err says that the kernel's table of watches, or of
 // open files, is full.
 func exhausted(err error) bool {

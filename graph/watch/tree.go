@@ -15,8 +15,9 @@ type tree struct {
 	r       *Root
 	byPath  map[string]*node
 	polled  int
-	reason  string // why some are polled
+	sample  *node // one of the polled, which stands for them in the status
 	skipped int
+	tooMany bool
 
 	pending         map[string]struct{}
 	full            bool // pending is everything there is
@@ -36,6 +37,7 @@ type node struct {
 	remote   string           // name of that when it is remote
 	watch    *handle          // nil when it is polled or unreadable
 	polled   bool
+	reason   string           // why it is polled
 	closed   bool             // unreadable
 	entries  map[string]Stamp // of what is in it, when it is polled
 }
@@ -43,9 +45,28 @@ type node struct {
 func (t *tree) owes() bool { return len(t.pending) > 0 || t.full || t.lostNow }
 
 func (t *tree) report() RootStatus {
-	return RootStatus{
-		Root: t.r.path, Dirs: len(t.byPath), Polled: t.polled, Reason: t.reason, Skipped: t.skipped, Lost: t.lost,
+	s := RootStatus{Root: t.r.path, Dirs: len(t.byPath), Polled: t.polled, Skipped: t.skipped, TooMany: t.tooMany, Lost: t.lost}
+	if n := t.uppermost(); n != nil {
+		s.PolledFrom, s.Reason = n.path, n.reason
 	}
+	return s
+}
+
+// uppermost returns a polled folder that is nearest to the root, or was when
+// it was looked for; nil when none is polled.
+func (t *tree) uppermost() *node {
+	if n := t.sample; t.polled > 0 && (n == nil || !n.polled || t.byPath[n.path] != n) {
+		t.sample = nil
+		for _, n := range t.byPath {
+			if n.polled && (t.sample == nil || len(n.path) < len(t.sample.path) || len(n.path) == len(t.sample.path) && n.path < t.sample.path) {
+				t.sample = n
+			}
+		}
+	}
+	if t.polled == 0 {
+		t.sample = nil
+	}
+	return t.sample
 }
 
 func (t *tree) add(path string) {
@@ -89,7 +110,7 @@ func (t *tree) drop() {
 		}
 	}
 	clear(t.byPath)
-	t.polled, t.skipped, t.reason = 0, 0, ""
+	t.polled, t.skipped, t.tooMany = 0, 0, false
 }
 
 // handle takes one notification.

@@ -102,7 +102,10 @@ func defaultTo[T int | time.Duration](v, def T) T {
 func (w *Watcher) listen() error {
 	instance, err := fsnotify.NewWatcher()
 	if err != nil {
-		w.why = "no notification instance: " + err.Error()
+		w.why = "there is no notification instance: " + err.Error()
+		if exhausted(err) {
+			w.why = scarce(err)
+		}
 		w.log.Warn("file system is polled", "reason", w.why)
 		return nil
 	}
@@ -229,11 +232,14 @@ type Status struct {
 // RootStatus is the coverage of one root.
 type RootStatus struct {
 	Root    string
-	Dirs    int    // folders that are followed
-	Polled  int    // of them, those that are polled
-	Reason  string // why they are polled
-	Skipped int    // folders that could not be read, or that are too many
-	Lost    bool   // the root folder is gone
+	Dirs    int  // folders that are followed
+	Polled  int  // of them, those that are polled
+	Skipped int  // folders that could not be read, or that are too many
+	TooMany bool // folders beyond Options.MaxDirs were skipped
+	Lost    bool // the root folder is gone
+	// PolledFrom is one of the polled folders, an uppermost one, and Reason why
+	// that is polled, and mostly what to do.
+	PolledFrom, Reason string
 }
 
 // Degraded reports whether any folder is polled, skipped or lost.
