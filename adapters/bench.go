@@ -151,6 +151,7 @@ type Marks struct {
 type Found struct {
 	Hits     []Hit
 	Warnings []string
+	Source   string // of an answer without hits, as that of a Hit
 }
 
 // Hit is one place of an answer.

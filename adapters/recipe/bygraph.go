@@ -34,6 +34,7 @@ func ByGraph(lex Lexicon) adapters.Recipes {
 			if err == nil && g.guessed {
 				b.Incomplete(fmt.Sprintf("found in the symbol graph by the name %s, without the language server: places may be missing or belong to another declaration of that name", t.Symbol.Name))
 			}
+			found.Source = g.source
 			for i := range found.Hits {
 				found.Hits[i].Source = g.source
 			}

@@ -72,16 +72,16 @@ func (g *Grammar) Projects(ctx context.Context, s adapters.Snapshot, dir string)
 	return all, nil
 }
 
-// Recipes implements adapters.Adapter.
+// Recipes implements adapters.Adapter: what the symbol graph tells of names.
 func (g *Grammar) Recipes() adapters.Recipes {
-	find := adapters.Find[adapters.Target]{
+	r := ByGraph(LexiconOf(g))
+	none := adapters.Find[adapters.Target]{
 		How:  adapters.Refused,
-		Note: "no server of " + g.language.Name + " is known to Aura, which reads its files by their grammar: ask for symbol, outline, list_types or code.search",
+		Note: "no server of " + g.language.Name + " is known to Aura, which reads its files by their grammar: ask for definition, usages or code.search",
 	}
-	return adapters.Recipes{
-		Definition: find, TypeDefinition: find, References: find, Implementations: find, Derived: find, Supertypes: find, Callers: find, Callees: find,
-		Rename: adapters.Cell[adapters.Rename]{How: adapters.Refused, Note: "no server of " + g.language.Name + " is known to Aura, and names are never replaced blindly: search for the name and edit the places"},
-	}
+	r.TypeDefinition, r.Callees = none, none
+	r.Rename = adapters.Cell[adapters.Rename]{How: adapters.Refused, Note: "no server of " + g.language.Name + " is known to Aura, and names are never replaced blindly: search for the name and edit the places"}
+	return r
 }
 
 // Last gives each import without names the last part of its path as one, as

@@ -144,14 +144,15 @@ func detail(ctx context.Context, s *workbench.Session, m resolve.Match, source s
 	if err != nil {
 		return d, err
 	}
-	count := func(find adapters.Find[adapters.Target], skip func(adapters.Hit) bool) (*int, error) {
-		if find.Run == nil {
+	count := func(q question, skip func(adapters.Hit) bool) (*int, error) {
+		if q(r).Run == nil {
 			return nil, nil
 		}
-		found, err := find.Run(ctx, bench, adapters.Target{Symbol: sym, Depth: 1})
+		found, err := find(ctx, s, bench, q, adapters.Target{Symbol: sym, Depth: 1})
 		if err != nil {
 			return nil, err
 		}
+		source.add(found.Source)
 		n := 0
 		for _, h := range found.Hits {
 			if skip == nil || !skip(h) {
@@ -161,18 +162,17 @@ func detail(ctx context.Context, s *workbench.Session, m resolve.Match, source s
 		return &n, nil
 	}
 	d.Counts = &api.Counts{}
-	if d.Counts.References, err = count(r.References, func(h adapters.Hit) bool { return h.IsDeclaration }); err != nil {
+	if d.Counts.References, err = count(references, func(h adapters.Hit) bool { return h.IsDeclaration }); err != nil {
 		// The declaration is known from syntax: without a server it is still an answer.
 		s.Incomplete("no counts: " + err.Error())
 		d.Counts = nil
 		return d, nil
 	}
-	source.add("server")
 	switch {
 	case isCallable(sym.Kind):
-		d.Counts.Callers, err = count(r.Callers, nil)
+		d.Counts.Callers, err = count(callers, nil)
 	case isType(sym.Kind):
-		d.Counts.Implementations, err = count(r.Implementations, nil)
+		d.Counts.Implementations, err = count(implementations, nil)
 	}
 	if err != nil {
 		s.Incomplete("not all counts: " + err.Error())

@@ -46,6 +46,7 @@ func usages(r adapters.Recipes) adapters.Find[adapters.Target] {
 type answered struct {
 	match resolve.Match
 	hits  []adapters.Hit
+	none  string // the source when there are no hits
 }
 
 // navigation is the input of any operation of this file.
@@ -106,7 +107,7 @@ func ask(ctx context.Context, s *workbench.Session, in navigation, name string, 
 		for _, w := range found.Warnings {
 			s.Warn(w)
 		}
-		out = append(out, answered{match: m, hits: found.Hits})
+		out = append(out, answered{match: m, hits: found.Hits, none: found.Source})
 	}
 	return out, matches, nil
 }
@@ -150,6 +151,7 @@ func places(name string, q question) Query {
 		source := sources{}
 		for _, a := range all {
 			sortHits(s.Root(), a.hits)
+			source.none(a)
 			for _, h := range a.hits {
 				out.Total++
 				source.add(h.Source)
@@ -198,6 +200,7 @@ func symbols(name string, q question) Query {
 		}
 		source := sources{}
 		for _, a := range all {
+			source.none(a)
 			for _, h := range a.hits {
 				out.Total++
 				source.add(h.Source)
@@ -273,12 +276,16 @@ func (c sources) add(source string) {
 	c[source] = true
 }
 
+// none adds where it was looked when nothing was found.
+func (c sources) none(a answered) {
+	if len(a.hits) == 0 {
+		c.add(a.none)
+	}
+}
+
 // trust sums up: one source by its name, several as mixed.
 func (c sources) trust(s *workbench.Session) api.Trust {
 	t := api.Trust{Source: "server"}
-	if s.Refused() != "" {
-		t.Source = "graph" // where nothing was found
-	}
 	for name := range c {
 		t.Source = name
 	}
