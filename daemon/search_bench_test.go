@@ -41,8 +41,8 @@ func BenchmarkWordSearch(b *testing.B) {
 		var fast, slow []time.Duration
 		others := map[string][]time.Duration{}
 		for b.Loop() {
-			fast = append(fast, search(b, s.Workspace(), false))
-			slow = append(slow, search(b, s.Workspace(), true))
+			fast = append(fast, grepping(b, s.Workspace(), false))
+			slow = append(slow, grepping(b, s.Workspace(), true))
 			for name, argv := range tools {
 				if _, err := exec.LookPath(name); err != nil {
 					continue
@@ -67,8 +67,8 @@ func BenchmarkWordSearch(b *testing.B) {
 	})
 }
 
-// search looks for a word in a new snapshot; bare does without the index.
-func search(b *testing.B, ws *workbench.Workspace, bare bool) time.Duration {
+// grepping looks for a word in a new snapshot; bare does without the index.
+func grepping(b *testing.B, ws *workbench.Workspace, bare bool) time.Duration {
 	b.Helper()
 	ctx := context.Background()
 	s, err := ws.Begin(ctx, workbench.Caller{})

@@ -18,6 +18,7 @@ import (
 	"github.com/auralsp/aura/daemon/supervise"
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/daemon/workbench"
+	"github.com/auralsp/aura/graph/search"
 	"github.com/auralsp/aura/graph/watch"
 )
 
@@ -30,6 +31,7 @@ type workspaces struct {
 	log        *slog.Logger
 	cache      string // folder of saved indexes
 	build      string // tells this program from others that may read files differently
+	vectors    func() (*search.Vectors, int)
 	compile    func(context.Context, workbench.Compilation) (workbench.Compiled, error)
 
 	mu    sync.Mutex // guards what follows; not held while a workspace opens

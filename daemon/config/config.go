@@ -13,6 +13,7 @@ type Config struct {
 	Journal  Journal           `toml:"journal"`
 	Trust    Trust             `toml:"trust"`
 	Limits   Limits            `toml:"limits"`
+	Search   Search            `toml:"search"`
 	Servers  map[string]Server `toml:"servers"` // by engine: [servers.gopls]
 }
 
@@ -63,6 +64,22 @@ type Limits struct {
 	CrashSeconds      int `toml:"crash_seconds" default:"300" min:"1" doc:"how long a crash of a language server counts"`
 	LoadingSeconds    int `toml:"loading_seconds" default:"60" min:"1" doc:"how long a language server may load without a word before it is asked all the same; its answers are marked incomplete then, and it changes nothing"`
 	MemoryMegabytes   int `toml:"memory_megabytes" default:"0" min:"0" doc:"memory of all language servers together; 0 is half of the machine's"`
+}
+
+// Search is how code is searched.
+type Search struct {
+	Embeddings Embeddings `toml:"embeddings"`
+}
+
+// Embeddings is an endpoint that makes vectors of texts. It is off without a url;
+// parts of the workspace's files are sent there.
+type Embeddings struct {
+	URL            string `toml:"url" default:"" doc:"OpenAI-compatible endpoint, up to the version: http://localhost:11434/v1; searches then send parts of files there to rank them by meaning too"`
+	Model          string `toml:"model" default:"" doc:"model that makes the vectors"`
+	APIKeyEnv      string `toml:"api_key_env" default:"" doc:"name of the daemon's environment variable that holds the key"`
+	TimeoutSeconds int    `toml:"timeout_seconds" default:"5" min:"1" doc:"longest wait for the endpoint, after which words alone rank"`
+	Candidates     int    `toml:"candidates" default:"50" min:"1" doc:"how many of the best parts by words are ranked by meaning"`
+	CacheMegabytes int    `toml:"cache_megabytes" default:"64" min:"1" doc:"size of the file that keeps vectors"`
 }
 
 // Server is the user's settings for one engine.

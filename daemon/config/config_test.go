@@ -29,6 +29,7 @@ func TestLoadDefaults(t *testing.T) {
 		Validate: Validate{BuildTimeoutSeconds: 30, EditTimeoutSeconds: 300, KeepDays: 14, KeepMegabytes: 10000, Shadow: true},
 		Journal:  Journal{KeepDays: 14, KeepTransactions: 200, KeepMegabytes: 500},
 		Limits:   Limits{Connections: 256, QueuedRequests: 512, FrameMegabytes: 64, OutboundMegabytes: 16, FileMegabytes: 16, TransactionFiles: 10000, Crashes: 5, CrashSeconds: 300, LoadingSeconds: 60},
+		Search:   Search{Embeddings: Embeddings{TimeoutSeconds: 5, Candidates: 50, CacheMegabytes: 64}},
 	}
 	if d := cmp.Diff(want, c); d != "" {
 		t.Errorf("-want +got:\n%s", d)
@@ -176,7 +177,15 @@ func TestTags(t *testing.T) {
 		if s.tag.Get("doc") == "" {
 			t.Errorf("%s has no doc", s.key)
 		}
-		if k := s.value.Kind(); (k == reflect.Int || k == reflect.Bool || k == reflect.String) && s.tag.Get("default") == "" {
+		value, given := s.tag.Lookup("default")
+		switch s.value.Kind() {
+		case reflect.Int, reflect.Bool:
+			given = value != ""
+		case reflect.String: // may be empty, if it says so
+		default:
+			given = true
+		}
+		if !given {
 			t.Errorf("%s has no default", s.key)
 		}
 	}

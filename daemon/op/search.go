@@ -69,13 +69,6 @@ type searcher struct {
 	keep       func(file string, c search.Category) bool
 	conditions []declaredSet // a result satisfies all of them
 	limit      int
-	files      map[string]cutFile // those of hits
-}
-
-// cutFile is a file as it is cut; without chunks it has changed meanwhile.
-type cutFile struct {
-	chunks []search.Chunk
-	file   *text.File
 }
 
 func (q *searcher) answer(ctx context.Context, operation string) (*api.SearchResults, error) {
@@ -87,28 +80,35 @@ func (q *searcher) answer(ctx context.Context, operation string) (*api.SearchRes
 	if err != nil {
 		return nil, err
 	}
-	out.Results, out.Total = append(out.Results, exact[:min(len(exact), q.limit)]...), len(exact)
-	found, err := q.s.Search(ctx, search.Query{Text: q.query, Keep: q.keep, Limit: q.wanted(len(exact))})
+	vectors, candidates := q.s.Vectors()
+	if vectors == nil {
+		candidates = 0
+	}
+	found, err := q.s.Search(ctx, search.Query{Text: q.query, Keep: q.keep, Limit: q.wanted(len(exact), candidates)})
 	if err != nil {
 		return nil, err
 	}
-	out.Total += found.Total
-	if len(q.conditions) > 0 && found.Total > len(found.Hits) {
-		out.Total -= found.Total - len(found.Hits)
-		q.s.Incomplete(fmt.Sprintf("the conditions were judged for the best %d of %d parts", len(found.Hits), found.Total))
+	parts, err := q.parts(ctx, found.Hits, exact)
+	if err != nil {
+		return nil, err
 	}
-	for _, h := range found.Hits {
-		r, ok, err := q.chunk(ctx, h)
-		if err != nil {
-			return nil, err
+	if len(q.conditions) > 0 && found.Total > len(found.Hits) {
+		q.s.Incomplete(fmt.Sprintf("the conditions were judged for the best %d of %d parts", len(found.Hits), found.Total))
+		found.Total = len(found.Hits)
+	}
+	out.Total = len(exact) + found.Total - (len(found.Hits) - len(parts))
+	if vectors != nil && len(parts) > 0 {
+		if err := q.fuse(ctx, vectors, parts, candidates); err == nil {
+			out.Ranking = "hybrid"
+		} else if ctx.Err() != nil {
+			return nil, ctx.Err()
+		} else {
+			q.s.Warn("words alone rank these results: " + err.Error())
 		}
-		if !ok || slices.ContainsFunc(exact, func(e api.SearchResult) bool { return covers(e, r) }) {
-			out.Total--
-			continue
-		}
-		if len(out.Results) < q.limit {
-			out.Results = append(out.Results, r)
-		}
+	}
+	out.Results = append(out.Results, exact[:min(len(exact), q.limit)]...)
+	for _, p := range parts[:min(len(parts), q.limit-len(out.Results))] {
+		out.Results = append(out.Results, q.result(p))
 	}
 	out.Truncated = out.Total > len(out.Results)
 	if out.Total == 0 && len(q.conditions) == 0 {
@@ -122,21 +122,97 @@ func (q *searcher) answer(ctx context.Context, operation string) (*api.SearchRes
 	return out, nil
 }
 
+// part is a hit that counts.
+type part struct {
+	hit   search.Hit
+	chunk search.Chunk
+	file  *text.File
+	score float64
+}
+
+// parts cuts the files of hits and keeps the hits that meet the conditions and
+// show more than an exact match does.
+func (q *searcher) parts(ctx context.Context, hits []search.Hit, exact []api.SearchResult) ([]part, error) {
+	var out []part
+	files := map[string]cutFile{}
+	for _, h := range hits {
+		cut, known := files[h.Path]
+		if !known {
+			var err error
+			if cut, err = q.cut(ctx, h); err != nil {
+				return nil, err
+			}
+			files[h.Path] = cut
+		}
+		if h.Chunk >= len(cut.chunks) {
+			q.s.Incomplete(h.Path + " changed while it was searched; ask again")
+			continue
+		}
+		p := part{hit: h, chunk: cut.chunks[h.Chunk], file: cut.file, score: h.Score}
+		if q.satisfied(p.chunk.Declares()...) && !slices.ContainsFunc(exact, p.repeats) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// cutFile is a file as it is cut; without chunks it has changed meanwhile.
+type cutFile struct {
+	chunks []search.Chunk
+	file   *text.File
+}
+
+func (q *searcher) cut(ctx context.Context, h search.Hit) (cutFile, error) {
+	chunks, f, ok, err := q.s.Chunks(ctx, h)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !ok {
+		return cutFile{}, nil
+	}
+	return cutFile{chunks, f}, err
+}
+
+// repeats reports whether a part shows nothing but an exact match.
+func (p part) repeats(e api.SearchResult) bool {
+	from, to := p.lines()
+	return e.File == p.hit.Path && e.Name == p.chunk.Name && e.Line <= to+1 && from < e.EndLine
+}
+
+// lines returns the first and the last line, 0-based.
+func (p part) lines() (from, to int) {
+	return p.file.LineOf(p.chunk.Span.Start), p.file.LineOf(max(p.chunk.Span.End-1, p.chunk.Span.Start))
+}
+
+// fuse orders the best parts by their words and by their meaning together.
+func (q *searcher) fuse(ctx context.Context, vectors *search.Vectors, parts []part, candidates int) error {
+	best := parts[:min(len(parts), candidates)]
+	texts := make([]string, len(best))
+	for i, p := range best {
+		texts[i] = p.hit.Path + "\n" + p.chunk.Name + "\n" + string(p.file.Content()[p.chunk.Span.Start:p.chunk.Span.End])
+	}
+	places, err := vectors.Rank(ctx, q.query, texts)
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		place := -1
+		if i < len(places) {
+			place = places[i]
+		}
+		parts[i].score = search.Fused(i, place)
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.score, a.score) })
+	return nil
+}
+
 // maxJudged bounds the chunks of which the conditions are judged.
 const maxJudged = 2000
 
 // wanted is how many chunks are looked at for a limit: some are exact matches
-// already, and a condition leaves out others.
-func (q *searcher) wanted(exact int) int {
+// already, vectors order more, and conditions leave out others.
+func (q *searcher) wanted(exact, candidates int) int {
 	if len(q.conditions) > 0 {
-		return maxJudged
+		return max(maxJudged, q.limit)
 	}
-	return q.limit + exact
-}
-
-// covers reports whether a chunk shows nothing but an exact match.
-func covers(e, r api.SearchResult) bool {
-	return e.File == r.File && e.Name == r.Name && e.Line <= r.EndLine && r.Line <= e.EndLine
+	return max(q.limit+exact, candidates)
 }
 
 // rank puts what people look for first: types, then what is called, then the rest.
@@ -196,44 +272,19 @@ func (q *searcher) satisfied(list ...graph.Symbol) bool {
 	return true
 }
 
-// chunk makes the result of a hit; ok is false for one that does not count.
-func (q *searcher) chunk(ctx context.Context, h search.Hit) (r api.SearchResult, ok bool, err error) {
-	cut, known := q.files[h.Path]
-	if !known {
-		cut.chunks, cut.file, ok, err = q.s.Chunks(ctx, h)
-		if errors.Is(err, fs.ErrNotExist) {
-			ok, err = false, nil
-		}
-		if err != nil {
-			return r, false, err
-		}
-		if !ok {
-			cut.chunks = nil
-		}
-		if q.files == nil {
-			q.files = map[string]cutFile{}
-		}
-		q.files[h.Path] = cut
+// result shows a part.
+func (q *searcher) result(p part) api.SearchResult {
+	r := api.SearchResult{Type: "chunk", Score: rounded(p.score), Name: p.chunk.Name, Kind: string(p.chunk.Kind), File: p.hit.Path}
+	if p.chunk.Owner != nil {
+		r.SymbolID = string(p.chunk.Owner.ID)
 	}
-	if h.Chunk >= len(cut.chunks) {
-		q.s.Incomplete(h.Path + " changed while it was searched; ask again")
-		return r, false, nil
-	}
-	c, f := cut.chunks[h.Chunk], cut.file
-	if !q.satisfied(c.Declares()...) {
-		return r, false, nil
-	}
-	r = api.SearchResult{Type: "chunk", Score: rounded(h.Score), Name: c.Name, Kind: string(c.Kind), File: h.Path}
-	if c.Owner != nil {
-		r.SymbolID = string(c.Owner.ID)
-	}
-	from, to := f.LineOf(c.Span.Start), f.LineOf(max(c.Span.End-1, c.Span.Start))
+	from, to := p.lines()
 	best := from
 	if to-from >= maxSnippetLines {
-		best = search.Densest(q.query, f.Content()[c.Span.Start:c.Span.End], maxSnippetLines) + from
+		best = search.Densest(q.query, p.file.Content()[p.chunk.Span.Start:p.chunk.Span.End], maxSnippetLines) + from
 	}
-	q.snippet(&r, f, from, to, best)
-	return r, true, nil
+	q.snippet(&r, p.file, from, to, best)
+	return r
 }
 
 func rounded(score float64) float64 { return max(math.Round(score*1e4)/1e4, 1e-4) }

@@ -128,6 +128,15 @@ func (s *Session) Search(ctx context.Context, q search.Query) (Searched, error) 
 	return Searched{Hits: hits, Total: total}, err
 }
 
+// Vectors is what ranks results by meaning, and how many of the best; nil when
+// words alone do.
+func (s *Session) Vectors() (*search.Vectors, int) {
+	if s.ws.opts.Vectors == nil {
+		return nil, 0
+	}
+	return s.ws.opts.Vectors()
+}
+
 // Chunks cuts the file of a hit as it was cut for the index; ok is false when it
 // is another one by now.
 func (s *Session) Chunks(ctx context.Context, h search.Hit) (chunks []search.Chunk, f *text.File, ok bool, err error) {

@@ -21,6 +21,7 @@ import (
 	"github.com/auralsp/aura/daemon/view"
 	"github.com/auralsp/aura/graph/index"
 	"github.com/auralsp/aura/graph/ingest"
+	"github.com/auralsp/aura/graph/search"
 	"github.com/auralsp/aura/graph/store"
 	"github.com/auralsp/aura/graph/watch"
 	"github.com/auralsp/aura/lspclient/text"
@@ -39,6 +40,9 @@ type Options struct {
 	Compile func(context.Context, Compilation) (Compiled, error)
 	// Build tells apart programs that may read a file differently.
 	Build string
+	// Vectors ranks by meaning how many of the best results of a search; nil, or a
+	// nil result, is by words alone.
+	Vectors func() (v *search.Vectors, candidates int)
 }
 
 // Workspace is one open workspace: its text, its symbols, its languages.
