@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -21,8 +22,25 @@ func compare(a, b string) int { return cmp.Compare(a, b) }
 
 // pending is what the watcher told and nobody has looked at yet.
 type pending struct {
-	paths map[string]struct{}
-	full  bool // paths are all there is
+	list  []string            // of a single batch, until another comes
+	paths map[string]struct{} // of several
+	full  bool                // these are all there is
+}
+
+func (p *pending) add(paths []string) {
+	switch {
+	case p.paths == nil && p.list == nil:
+		p.list = paths
+		return
+	case p.paths == nil:
+		p.paths = make(map[string]struct{}, len(p.list)+len(paths))
+	}
+	for _, list := range [][]string{p.list, paths} {
+		for _, path := range list {
+			p.paths[path] = struct{}{}
+		}
+	}
+	p.list = nil
 }
 
 // deliver takes a batch on the watcher's goroutine.
@@ -30,12 +48,10 @@ func (v *View) deliver(b watch.Batch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.gone = b.Lost
-	if b.Full || b.Lost || v.pending.paths == nil {
-		v.pending = pending{paths: make(map[string]struct{}, len(b.Paths)), full: b.Full || v.pending.full && !b.Lost}
+	if b.Full || b.Lost {
+		v.pending = pending{full: b.Full}
 	}
-	for _, p := range b.Paths {
-		v.pending.paths[p] = struct{}{}
-	}
+	v.pending.add(b.Paths)
 	v.signal()
 }
 
@@ -45,9 +61,9 @@ func (v *View) take() (paths []string, full, gone bool) {
 	defer v.mu.Unlock()
 	p := v.pending
 	v.pending = pending{}
-	paths = make([]string, 0, len(p.paths))
-	for path := range p.paths {
-		paths = append(paths, path)
+	paths = p.list
+	if paths == nil {
+		paths = slices.Collect(maps.Keys(p.paths))
 	}
 	slices.Sort(paths)
 	return paths, p.full, v.gone
@@ -130,13 +146,8 @@ func (v *View) refresh() {
 func (v *View) putBack(paths []string, full bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.pending.paths == nil {
-		v.pending.paths = make(map[string]struct{}, len(paths))
-	}
 	v.pending.full = v.pending.full || full
-	for _, p := range paths {
-		v.pending.paths[p] = struct{}{}
-	}
+	v.pending.add(paths)
 	v.signal()
 }
 

@@ -79,7 +79,7 @@ func (v *View) make(path string, covered bool) *file {
 // files and the folders that hold any; mu is held.
 func (v *View) count(path string, n int) {
 	for path != v.root && v.holds(path) {
-		dir := filepath.Dir(path)
+		dir := parent(path)
 		was := v.below[dir]
 		if v.below[dir] = was + n; was+n == 0 {
 			delete(v.below, dir)

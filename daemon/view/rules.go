@@ -222,8 +222,8 @@ func isLitter(base string) bool {
 
 // unlisted reports whether a followed file is left out of lists.
 func (r *rules) unlisted(path string) bool {
-	for dir := filepath.Dir(path); len(dir) > len(r.root); dir = filepath.Dir(dir) {
-		if filepath.Base(dir) == "vendor" && r.of(dir).vendor {
+	for dir := parent(path); len(dir) > len(r.root); dir = parent(dir) {
+		if strings.HasSuffix(dir, "/vendor") && r.of(dir).vendor {
 			return true
 		}
 	}
@@ -234,7 +234,7 @@ func (r *rules) unlisted(path string) bool {
 // matching line of the nearest one decides, as in git.
 func (r *rules) ignored(path string, isDir bool) bool {
 	top := r.at.Load().top
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+	for dir := parent(path); ; dir = parent(dir) {
 		if list := r.of(dir).ignore; len(list) > 0 {
 			rel := filepath.ToSlash(strings.TrimPrefix(path[len(dir):], "/"))
 			if ignored, found := list.match(rel, isDir); found {
@@ -245,6 +245,11 @@ func (r *rules) ignored(path string, isDir bool) bool {
 			return false
 		}
 	}
+}
+
+// parent is filepath.Dir of a path that is absolute and clean, at no cost.
+func parent(path string) string {
+	return path[:max(1, strings.LastIndexByte(path, '/'))]
 }
 
 // of returns the rules that a folder's own files hold.
