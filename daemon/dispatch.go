@@ -59,20 +59,27 @@ func (d *Daemon) answer(ctx context.Context, c serve.Call) (any, error) {
 // query answers a reading operation. When a file moved between the text that
 // was looked at and what a server was told, it is asked once more.
 func (d *Daemon) query(ctx context.Context, c serve.Call, ws *workbench.Workspace, caller workbench.Caller, q op.Query) (any, error) {
-	answer, err := d.queryOnce(ctx, c, ws, caller, q)
-	if moved(err) {
-		answer, err = d.queryOnce(ctx, c, ws, caller, q)
+	caller.Patience = patience
+	answer, partial, err := d.queryOnce(ctx, c, ws, caller, q)
+	if moved(err) || partial && err != nil {
+		caller.Patience = 0 // what was not found may be in a file that was not read yet
+		answer, _, err = d.queryOnce(ctx, c, ws, caller, q)
 	}
 	return answer, err
 }
 
-func (d *Daemon) queryOnce(ctx context.Context, c serve.Call, ws *workbench.Workspace, caller workbench.Caller, q op.Query) (any, error) {
+// patience is how long a query waits for an index that is being made for the
+// first time before it answers from what is known, and says so.
+const patience = 5 * time.Second
+
+func (d *Daemon) queryOnce(ctx context.Context, c serve.Call, ws *workbench.Workspace, caller workbench.Caller, q op.Query) (answer any, partial bool, err error) {
 	s, err := ws.Begin(ctx, caller)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer s.Close()
-	return q(ctx, s, c.Input)
+	answer, err = q(ctx, s, c.Input)
+	return answer, s.Partial(), err
 }
 
 // change runs a mutating operation through the pipeline.

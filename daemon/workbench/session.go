@@ -27,6 +27,9 @@ type Caller struct {
 	Trusted bool                // the user trusts the workspace
 	Class   supervise.Class     // interactive or batch
 	Waiting func(reason string) // told in words what is being waited for; may be nil
+	// Patience is how long a question to the index waits until it knows all
+	// files, before what it knows is the answer; 0 waits for all.
+	Patience time.Duration
 }
 
 // Session is one request's sight of a workspace: one snapshot, the leases it
@@ -42,6 +45,8 @@ type Session struct {
 	trees      map[string]*syntax.Tree
 	files      map[string]*text.File
 	hashes     map[string]text.Hash // of the contents of files that the snapshot gave
+	told       map[string]text.Hash // of the contents of which the index spoke
+	partial    bool                 // the index did not know all files
 	incomplete []string
 	warnings   []string
 	within     time.Duration         // longest wait for a server that is not ready; 0 is any
@@ -67,6 +72,7 @@ func (w *Workspace) Begin(ctx context.Context, c Caller) (*Session, error) {
 		files:  map[string]*text.File{},
 		hashes: map[string]text.Hash{},
 
+		told:     map[string]text.Hash{},
 		unserved: map[string]*api.Error{},
 	}
 	if w.view.Watching().TooMany {
@@ -159,6 +165,9 @@ func (s *Session) file(ctx context.Context, path string) (*text.File, text.Hash,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if of, ok := s.told[path]; ok && of != hash {
+		return nil, hash, &view.StaleError{Path: path}
+	}
 	if f == nil || string(f.Content()) != string(content) {
 		f = s.ws.lined(path, content)
 	}

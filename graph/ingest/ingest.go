@@ -287,7 +287,7 @@ func (g *Ingester) Wait(ctx context.Context, m Mark, tell func(done, total int))
 			case <-b.done:
 				waiting = false
 			case <-tick:
-				tell(g.progress(m))
+				tell(g.Progress(m))
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-g.ctx.Done():
@@ -298,7 +298,8 @@ func (g *Ingester) Wait(ctx context.Context, m Mark, tell func(done, total int))
 	return nil
 }
 
-func (g *Ingester) progress(m Mark) (done, total int) {
+// Progress returns how many files of what the mark asks for are done.
+func (g *Ingester) Progress(m Mark) (done, total int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, b := range m.batches {
