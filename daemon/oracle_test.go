@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	oracleOperations = flag.Int("oracle.n", 400, "random operations on the tree")
+	oracleOperations = flag.Int("oracle.n", 200, "random operations on the tree")
 	oracleSeed       = flag.Uint64("oracle.seed", 0, "of the operations; the time when 0")
 )
 
