@@ -39,6 +39,9 @@ type fact struct {
 	seq     uint64 // entry that brought the text
 }
 
+// plain reports whether there is a file of which the text is known, or can be.
+func (f *fact) plain() bool { return f.exists && f.err == nil }
+
 // lock returns the file of a path, which is made if need be, with io held.
 func (v *View) lock(path string) *file {
 	for {
@@ -199,7 +202,7 @@ func (v *View) commit(f *file, next fact, data []byte, keep bool) {
 	if keep && data != nil {
 		v.cache.add(f, data)
 	}
-	if f.exists != was.exists {
+	if f.plain() != was.plain() || f.real != was.real {
 		v.list = nil
 	}
 	v.alias(f)

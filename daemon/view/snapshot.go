@@ -190,7 +190,7 @@ func (v *View) listed() []string {
 	}
 	list := make([]string, 0, len(v.files))
 	for path, f := range v.files {
-		if f.indexed && (f.exists && f.err == nil && f.real == path || v.buffers[path] != nil) {
+		if f.indexed && (f.plain() && f.real == path || v.buffers[path] != nil) {
 			list = append(list, path)
 		}
 	}

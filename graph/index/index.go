@@ -64,7 +64,7 @@ type Index struct {
 	ids    postings         // by record.Key
 	bases  postings         // by hash of a bare name of a base
 	count  int
-	failed map[string]error
+	failed map[string]failure
 
 	near nearby
 }
@@ -79,11 +79,20 @@ type file struct {
 	record record.Record
 }
 
+// failure is why a file has no symbols: it could not be read or, if spec is set,
+// this content could not be parsed.
+type failure struct {
+	err   error
+	spec  *syntax.Spec
+	place syntax.Place
+	hash  Hash
+}
+
 var _ graph.Reader = (*Index)(nil)
 
 // New returns an empty index.
 func New() *Index {
-	return &Index{files: map[string]*file{}, failed: map[string]error{}}
+	return &Index{files: map[string]*file{}, failed: map[string]failure{}}
 }
 
 // Refresh reads the sources and puts their symbols in place of those that
@@ -125,7 +134,7 @@ func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache
 	}
 	if old == nil && cache != nil && !s.Anew {
 		if r, hash, ok := cache.Unread(s); ok {
-			x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, nil)
+			x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, failure{})
 			return
 		}
 	}
@@ -137,7 +146,10 @@ func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		x.lose(s.Path, err, cache)
+		x.lose(s.Path, failure{err: err}, cache)
+		return
+	}
+	if old == nil && !s.Anew && x.failedBefore(s, hash) {
 		return
 	}
 	if old != nil && old.hash == hash {
@@ -157,14 +169,14 @@ func (x *Index) Update(ctx context.Context, s Source, read ReadFunc, cache Cache
 			r, err = record.Make(t.Symbols, content)
 		}
 		if err != nil {
-			x.lose(s.Path, err, cache)
+			x.lose(s.Path, failure{err, s.Spec, s.Place, hash}, cache)
 			return
 		}
 	}
 	if cache != nil {
 		cache.Keep(s, hash, r)
 	}
-	x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, nil)
+	x.replace(s.Path, &file{path: s.Path, hash: hash, spec: s.Spec, place: s.Place, record: r}, failure{})
 }
 
 // Known is a file whose record is known without reading it.
@@ -212,17 +224,26 @@ func (x *Index) Fill(known []Known) bool {
 }
 
 // lose drops a file that is gone or, with an error, cannot be read.
-func (x *Index) lose(path string, err error, cache Cache) {
+func (x *Index) lose(path string, why failure, cache Cache) {
 	if cache != nil {
 		cache.Forget(path)
 	}
-	x.replace(path, nil, err)
+	x.replace(path, nil, why)
+}
+
+// failedBefore reports whether a content could not be parsed already, which may
+// have taken as long as a parser is given.
+func (x *Index) failedBefore(s Source, hash Hash) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f := x.failed[s.Path]
+	return f.spec == s.Spec && f.spec != nil && f.place == s.Place && f.hash == hash
 }
 
 // Drop forgets files.
 func (x *Index) Drop(paths ...string) {
 	for _, p := range paths {
-		x.replace(p, nil, nil)
+		x.replace(p, nil, failure{})
 	}
 }
 
@@ -270,7 +291,11 @@ func (x *Index) Paths() []string {
 func (x *Index) Failed() map[string]error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return maps.Clone(x.failed)
+	out := make(map[string]error, len(x.failed))
+	for path, f := range x.failed {
+		out[path] = f.err
+	}
+	return out
 }
 
 // Len returns the number of declarations, locals included.
@@ -288,7 +313,7 @@ func (x *Index) Files() int {
 }
 
 // replace puts f in place of what path had; nil only removes it.
-func (x *Index) replace(path string, f *file, err error) {
+func (x *Index) replace(path string, f *file, why failure) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if old := x.files[path]; old != nil {
@@ -301,8 +326,8 @@ func (x *Index) replace(path string, f *file, err error) {
 		delete(x.files, path)
 	}
 	delete(x.failed, path)
-	if err != nil {
-		x.failed[path] = err
+	if why.err != nil {
+		x.failed[path] = why
 	}
 	if f != nil {
 		f.number = x.next()

@@ -135,6 +135,24 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// A content that a parser gave up on is not given to it again.
+func TestWhatCannotBeParsedIsTriedOnce(t *testing.T) {
+	d, x := newDisk(), index.New()
+	d.files["/a"] = "broken"
+	d.refresh(t, x, "/a")
+	d.refresh(t, x, "/a")
+	if d.parsed != 1 || x.Failed()["/a"] == nil {
+		t.Errorf("parsed %d times, failed: %v", d.parsed, x.Failed())
+	}
+	d.files["/a"] = "broken otherwise"
+	d.refresh(t, x, "/a")
+	d.files["/a"] = "whole"
+	d.refresh(t, x, "/a")
+	if d.parsed != 3 || len(x.Failed()) != 0 || x.Len() != 1 {
+		t.Errorf("parsed %d times, failed: %v, %d symbols", d.parsed, x.Failed(), x.Len())
+	}
+}
+
 func TestInFile(t *testing.T) {
 	d, x := newDisk(), index.New()
 	d.files["/a"] = "b a"
