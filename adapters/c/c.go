@@ -26,6 +26,7 @@ func New() *recipe.Grammar {
 	for _, ext := range extensions[1:] {
 		ids[ext] = "cpp"
 	}
+	macros := newMacros()
 	section := regexp.MustCompile(`(?m)^[ \t]*(public|protected|private)(?:[ \t]+\w+)?[ \t]*:`)
 	return recipe.NewGrammar(adapters.Language{
 		ID: "c", Name: "C/C++", Extensions: extensions, LanguageID: ids,
@@ -40,16 +41,27 @@ func New() *recipe.Grammar {
 		Comment:   comment,
 		Parameter: parameter,
 		Complete:  complete,
+		Mask:      func(path string, content []byte) []graph.Span { return macros.places(content) },
 		Finish: func(t *syntax.Tree, content []byte) {
 			for i := range t.Imports {
 				t.Imports[i].Path = strings.Trim(t.Imports[i].Path, "<>")
 			}
+			for _, p := range macros.places(content) {
+				t.Idents = append(t.Idents, syntax.Ident{Name: string(content[p.Start:p.End]), Span: p})
+			}
+			slices.SortFunc(t.Idents, func(a, b syntax.Ident) int { return a.Span.Start - b.Span.Start })
+			// Around macros the grammar takes statements for declarations.
+			t.Symbols = slices.DeleteFunc(t.Symbols, func(s graph.Symbol) bool {
+				return slices.Contains(statements, s.Name) || len(s.Results) == 1 && slices.Contains(statements, s.Results[0])
+			})
 			if filepath.Ext(t.Path) != ".c" {
 				recipe.Sections(t, content, section)
 			}
 		},
 	})
 }
+
+var statements = []string{"if", "for", "while", "switch", "return", "goto", "else", "case", "do", "sizeof", "break", "throw", "delete"}
 
 // comment tells documentation, as doxygen has it, from other comments.
 func comment(text string) (syntax.CommentKind, string) {

@@ -63,7 +63,7 @@
 (parameter_declaration declarator: (_ declarator: (_ declarator: (identifier) @name))) @definition.parameter
 (parameter_declaration declarator: (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))) @definition.parameter
 
-[(compound_statement) (for_statement)] @scope
+(for_statement) @scope
 
 ; Calls.
 (call_expression function: [(identifier) @call (field_expression field: (field_identifier) @call)])

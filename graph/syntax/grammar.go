@@ -77,6 +77,9 @@ type TreeSitter struct {
 	// whether its declarations merge. parent is what it is declared in, nil at
 	// the file's top level; it is complete.
 	Complete func(s, parent *graph.Symbol)
+	// Mask returns places that are parsed as if they were blank, as macros that no
+	// grammar can follow.
+	Mask func(path string, content []byte) []graph.Span
 	// Finish looks at the whole file at last.
 	Finish func(t *Tree, content []byte)
 }
@@ -124,7 +127,11 @@ func (r *reader) parse(path string, content []byte) (*Tree, error) {
 		return nil, err
 	}
 	budget := budgetFloor + time.Duration(len(content))*time.Second/budgetSpeed
-	captures, err := c.scan(content, budget)
+	text := content
+	if r.language.Mask != nil {
+		text = blank(content, r.language.Mask(path, content))
+	}
+	captures, err := c.scan(text, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -138,4 +145,18 @@ func (r *reader) parse(path string, content []byte) (*Tree, error) {
 		r.language.Finish(x.tree, content)
 	}
 	return x.tree, nil
+}
+
+// blank returns content with spaces at the places.
+func blank(content []byte, places []graph.Span) []byte {
+	if len(places) == 0 {
+		return content
+	}
+	out := slices.Clone(content)
+	for _, p := range places {
+		for i := p.Start; i < p.End; i++ {
+			out[i] = ' '
+		}
+	}
+	return out
 }
