@@ -85,6 +85,9 @@ func (d *Daemon) doctor(ctx context.Context, c serve.Call) (any, error) {
 			continue
 		}
 		used := projects[l.Language().ID]
+		if len(l.Engines()) == 0 && len(used) > 0 {
+			check(l.Language().Name, "ok", "read by its grammar; Aura knows no server of it", "")
+		}
 		first := len(out.Servers)
 		served, ill := false, false // by an engine so far: what follows only replaces it
 		for _, e := range l.Engines() {

@@ -12,8 +12,8 @@ import (
 	"github.com/auralsp/aura/graph/syntax"
 )
 
-// Grammar is a language that is read and has no server: what syntax alone tells
-// of it can be asked for, and nothing changes its code.
+// Grammar is a language that is read and has no server: what syntax and the
+// symbol graph tell of it can be asked for, and nothing changes its code.
 type Grammar struct {
 	language adapters.Language
 	spec     *syntax.Spec
@@ -45,8 +45,9 @@ func (g *Grammar) Syntax() *syntax.Spec { return g.spec }
 // Engines implements adapters.Adapter: there are none.
 func (*Grammar) Engines() []adapters.Engine { return nil }
 
-// Projects implements adapters.Adapter: the folders with a file that marks one,
-// else the workspace's.
+// Projects implements adapters.Adapter: the outermost folders with a file that
+// marks one, else the workspace's. Builds nest in these languages, and what they
+// declare is used across them.
 func (g *Grammar) Projects(ctx context.Context, s adapters.Snapshot, dir string) ([]adapters.Project, error) {
 	found, err := Markers(ctx, s, dir, g.language.Markers...)
 	if err != nil {
@@ -66,7 +67,10 @@ func (g *Grammar) Projects(ctx context.Context, s adapters.Snapshot, dir string)
 	if err != nil || !ok {
 		return nil, err // a marker without a file of the language is another's
 	}
-	if all = Order(all, dir); len(all) == 0 {
+	nested := func(p adapters.Project) bool {
+		return slices.ContainsFunc(all, func(q adapters.Project) bool { return q.Root != p.Root && Inside(q.Root, p.Root) })
+	}
+	if all = Order(slices.DeleteFunc(slices.Clone(all), nested), dir); len(all) == 0 {
 		all = append(all, loose)
 	}
 	return all, nil
@@ -75,6 +79,9 @@ func (g *Grammar) Projects(ctx context.Context, s adapters.Snapshot, dir string)
 // Recipes implements adapters.Adapter: what the symbol graph tells of names.
 func (g *Grammar) Recipes() adapters.Recipes {
 	r := ByGraph(LexiconOf(g))
+	for _, cell := range []*adapters.Find[adapters.Target]{&r.Definition, &r.References, &r.Implementations, &r.Derived, &r.Supertypes, &r.Callers} {
+		cell.Note = "from the graph, by name, scope and imports: Aura knows no server of " + g.language.Name
+	}
 	none := adapters.Find[adapters.Target]{
 		How:  adapters.Refused,
 		Note: "no server of " + g.language.Name + " is known to Aura, which reads its files by their grammar: ask for definition, usages or code.search",
