@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -23,12 +22,22 @@ const (
 // maxTerms bounds how often a word counts in a chunk.
 const maxTerms = 255
 
-// posting says how much a term counts in a chunk.
-type posting struct {
-	term   uint32
-	chunk  uint32 // number of the chunk in its file, later in its segment
-	weight uint8
+// posting says how much a term counts in a chunk. Postings are in order of term,
+// then of chunk.
+type posting uint64
+
+// A posting holds the term in the upper half, then the number of the chunk in its
+// file or pack, then the weight.
+func newPosting(term, chunk uint32, weight uint8) posting {
+	return posting(term)<<32 | posting(min(chunk, maxChunk))<<8 | posting(weight)
 }
+
+// maxChunk is far above what files within MaxFile have.
+const maxChunk = 1<<24 - 1
+
+func (p posting) term() uint32  { return uint32(p >> 32) }
+func (p posting) chunk() uint32 { return uint32(p) >> 8 }
+func (p posting) weight() uint8 { return uint8(p) }
 
 // entry is what the index knows of one file.
 type entry struct {
@@ -66,12 +75,10 @@ func (a *analyzer) analyse(f File, hash Hash) *entry {
 		more(dir, weightPath)
 		e.lengths = append(e.lengths, uint16(min(length, 1<<16-1)))
 		for t, w := range weights {
-			e.postings = append(e.postings, posting{t, uint32(n), uint8(min(w, maxTerms))})
+			e.postings = append(e.postings, newPosting(t, uint32(n), uint8(min(w, maxTerms))))
 		}
 	}
-	slices.SortFunc(e.postings, func(a, b posting) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.chunk, b.chunk))
-	})
+	slices.Sort(e.postings)
 	e.postings = slices.Clip(e.postings)
 	return e
 }

@@ -15,6 +15,7 @@ type Index struct {
 	fresh    []*entry // not packed yet; nil for one that was replaced
 	segments []*segment
 	live     int // fresh entries that count
+	unpacked int // chunks of fresh entries, also of those that were replaced
 	chunks   int // of all files that count
 	words    int // in them
 }
@@ -28,8 +29,9 @@ type place struct {
 // How segments come to be: a number of files makes one, and a number of those of
 // one level makes one of the next.
 const (
-	packFiles = 512
-	fanIn     = 8
+	packFiles  = 512
+	packChunks = 1 << 22
+	fanIn      = 8
 )
 
 // New returns an empty index.
@@ -50,7 +52,8 @@ func (x *Index) Put(f File, hash Hash) {
 	x.fresh = append(x.fresh, e)
 	x.live++
 	x.count(e, 1)
-	if len(x.fresh) >= packFiles {
+	x.unpacked += len(e.lengths)
+	if len(x.fresh) >= packFiles || x.unpacked > packChunks {
 		x.pack()
 	}
 }
@@ -136,11 +139,13 @@ func (x *Index) pack() {
 			kept = append(kept, e)
 		}
 	}
-	x.fresh, x.live = nil, 0
-	if len(kept) < packFiles/2 { // the others were replaced since
+	few := len(kept) < packFiles/2 && x.unpacked <= packChunks // the others were replaced since
+	x.fresh, x.live, x.unpacked = nil, 0, 0
+	if few {
 		x.fresh, x.live = kept, len(kept)
 		for i, e := range kept {
 			x.where[e.path] = place{at: i}
+			x.unpacked += len(e.lengths)
 		}
 		return
 	}

@@ -161,9 +161,9 @@ func (e *entry) file(uint32) int            { return 0 }
 func (e *entry) entry(int) (*entry, uint32) { return e, 0 }
 
 func (e *entry) each(term uint32, yield func(chunk uint32, weight uint8)) {
-	i, _ := slices.BinarySearchFunc(e.postings, term, func(p posting, t uint32) int { return cmp.Compare(p.term, t) })
-	for ; i < len(e.postings) && e.postings[i].term == term; i++ {
-		yield(e.postings[i].chunk, e.postings[i].weight)
+	i, _ := slices.BinarySearch(e.postings, newPosting(term, 0, 0))
+	for ; i < len(e.postings) && e.postings[i].term() == term; i++ {
+		yield(e.postings[i].chunk(), e.postings[i].weight())
 	}
 }
 

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -17,41 +16,30 @@ type segment struct {
 	data    []byte   // for each posting the distance to the chunk before it, as a varint, and its weight
 	dead    int      // files that were replaced
 	level   int      // how often it was merged of others
-}
-
-// run is one term's postings in a source, while a segment is made.
-type run struct {
-	term     uint32
-	postings []posting
+	last    uint32   // chunk of the latest posting, while it is made
 }
 
 // pack makes a segment of entries; they lose their postings to it.
 func pack(entries []*entry) *segment {
 	s := &segment{entries: entries}
-	var all []posting
 	total := 0
 	for _, e := range entries {
 		total += len(e.postings)
 	}
-	all = make([]posting, 0, total)
+	all := make([]posting, 0, total)
 	for _, e := range entries {
 		base := s.grow(e.lengths)
 		for _, p := range e.postings {
-			p.chunk += base
-			all = append(all, p)
+			all = append(all, newPosting(p.term(), p.chunk()+base, p.weight()))
 		}
 		e.postings = nil
 	}
-	slices.SortFunc(all, func(a, b posting) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.chunk, b.chunk))
-	})
-	for i := 0; i < len(all); {
-		j := i
-		for j < len(all) && all[j].term == all[i].term {
-			j++
+	slices.Sort(all)
+	for i, p := range all {
+		if i == 0 || all[i-1].term() != p.term() {
+			s.begin(p.term())
 		}
-		s.put(run{all[i].term, all[i:j]})
-		i = j
+		s.put(p.chunk(), p.weight())
 	}
 	s.clip()
 	return s
@@ -65,15 +53,16 @@ func (s *segment) grow(lengths []uint16) uint32 {
 	return base
 }
 
-func (s *segment) put(r run) {
-	s.terms = append(s.terms, r.term)
+// begin starts the postings of a term.
+func (s *segment) begin(term uint32) {
+	s.terms = append(s.terms, term)
 	s.offsets = append(s.offsets, uint32(len(s.data)))
-	last := uint32(0)
-	for _, p := range r.postings {
-		s.data = binary.AppendUvarint(s.data, uint64(p.chunk-last))
-		s.data = append(s.data, p.weight)
-		last = p.chunk
-	}
+	s.last = 0
+}
+
+func (s *segment) put(chunk uint32, weight uint8) {
+	s.data = append(binary.AppendUvarint(s.data, uint64(chunk-s.last)), weight)
+	s.last = chunk
 }
 
 func (s *segment) clip() {
@@ -146,32 +135,33 @@ func merge(list []*segment) *segment {
 		}
 	}
 	next := make([]int, len(list))
-	var r run
 	for {
-		r.term, r.postings = gone, r.postings[:0]
-		left := false
+		term, left := gone, false
 		for i, s := range list {
 			if next[i] < len(s.terms) {
-				r.term = min(r.term, s.terms[next[i]])
-				left = true
+				term, left = min(term, s.terms[next[i]]), true
 			}
 		}
 		if !left {
 			break
 		}
+		begun := false
 		for i, s := range list {
-			if next[i] == len(s.terms) || s.terms[next[i]] != r.term {
+			if next[i] == len(s.terms) || s.terms[next[i]] != term {
 				continue
 			}
 			s.decode(next[i], func(chunk uint32, weight uint8) {
-				if to := moved[i][chunk]; to != gone {
-					r.postings = append(r.postings, posting{r.term, to, weight})
+				to := moved[i][chunk]
+				if to == gone {
+					return
 				}
+				if !begun {
+					out.begin(term)
+					begun = true
+				}
+				out.put(to, weight)
 			})
 			next[i]++
-		}
-		if len(r.postings) > 0 {
-			out.put(r)
 		}
 	}
 	out.clip()
