@@ -168,7 +168,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	meaning := &vectors{dir: filepath.Join(o.Paths.Cache, "vectors"), config: o.Config, log: o.Log}
 	defer meaning.close()
 	d.workspaces = &workspaces{
-		vectors: meaning.get,
+		vectors: meaning.get, indexing: d.events.index,
 		watcher: watcher, supervisor: d.supervisor, engine: d.engine,
 		languages: d.languages, log: o.Log, open: map[string]*opening{},
 		cache: filepath.Join(o.Paths.Cache, "index"), build: program(o.Build), compile: d.compile,

@@ -53,3 +53,8 @@ func (e *events) publish(kind, key, workspace string, data any) {
 func (e *events) server(s supervise.Status) {
 	e.publish("server", "server:"+s.ID, s.Root, serverStatus(s))
 }
+
+// index is told how many files of a workspace are still to be indexed.
+func (e *events) index(root string, pending int) {
+	e.publish("index", "index:"+root, root, api.IndexProgress{Pending: pending})
+}

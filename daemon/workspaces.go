@@ -29,8 +29,9 @@ type workspaces struct {
 	engine     *edit.Engine
 	languages  []adapters.Adapter
 	log        *slog.Logger
-	cache      string // folder of saved indexes
-	build      string // tells this program from others that may read files differently
+	indexing   func(root string, pending int) // is told how far indexes are
+	cache      string                         // folder of saved indexes
+	build      string                         // tells this program from others that may read files differently
 	vectors    func() (*search.Vectors, int)
 	compile    func(context.Context, workbench.Compilation) (workbench.Compiled, error)
 
@@ -246,7 +247,8 @@ func (w *workspaces) start(ctx context.Context, root string) (*workbench.Workspa
 	}
 	return workbench.Open(ctx, workbench.Options{
 		Root: root, Watcher: w.watcher, Supervisor: w.supervisor, Languages: w.languages, Log: w.log,
-		Cache: w.cache, Build: w.build, Compile: w.compile,
+		Indexing: func(pending int) { w.indexing(root, pending) },
+		Cache:    w.cache, Build: w.build, Compile: w.compile,
 	})
 }
 

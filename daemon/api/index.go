@@ -37,6 +37,12 @@ type IndexProblem struct {
 	Detail string `json:"detail"`
 }
 
+// IndexProgress is the data of an event of kind index: it comes from time to
+// time while files are indexed, and when none waits any more.
+type IndexProgress struct {
+	Pending int `json:"pending"` // files that are not looked at yet
+}
+
 func indexSpecs() []Spec {
 	return []Spec{{
 		Name: "index", Group: "Daemon", Summary: "The index of the workspace's symbols: its state, made anew, or checked",

@@ -38,6 +38,9 @@ type Options struct {
 	Cache string
 	// Compile runs the checks of a project; nil runs none.
 	Compile func(context.Context, Compilation) (Compiled, error)
+	// Indexing hears from time to time how many files are still to be indexed. It
+	// must not block; nil is told nothing.
+	Indexing func(pending int)
 	// Build tells apart programs that may read a file differently.
 	Build string
 	// Vectors ranks by meaning how many of the best results of a search; nil, or a
@@ -89,7 +92,7 @@ func Open(ctx context.Context, o Options) (*Workspace, error) {
 	}
 	w.root, w.view = v.Root(), v
 	w.ingest = ingest.New(ingest.Options{
-		Root: w.root, Index: w.index, Store: w.store, Build: o.Build, Read: w.readText, Look: w.looked,
+		Root: w.root, Index: w.index, Store: w.store, Build: o.Build, Read: w.readText, Look: w.looked, Tell: o.Indexing,
 	})
 	w.search = newSearching(w)
 	return w, nil

@@ -33,6 +33,7 @@ type world struct {
 	mu     sync.Mutex
 	files  map[string]fileOf
 	read   []string // paths, in order
+	told   []int    // how many files wait
 	parsed []string
 }
 
@@ -94,6 +95,12 @@ func (w *world) look(path string) (ingest.Look, bool) {
 	return l, true
 }
 
+func (w *world) tell(pending int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = append(w.told, pending)
+}
+
 func (w *world) set(path, text, stamp string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +118,7 @@ type life struct {
 func (w *world) begin() *life {
 	w.t.Helper()
 	l := &life{w: w, index: index.New(), store: store.Open(store.Options{Dir: w.dir, Root: root, Delay: time.Millisecond})}
-	l.g = ingest.New(ingest.Options{Root: root, Index: l.index, Store: l.store, Build: w.build, Read: w.readText, Look: w.look})
+	l.g = ingest.New(ingest.Options{Root: root, Index: l.index, Store: l.store, Build: w.build, Read: w.readText, Look: w.look, Tell: w.tell})
 	w.t.Cleanup(l.end)
 	w.mu.Lock()
 	w.read, w.parsed = nil, nil

@@ -40,6 +40,9 @@ type Options struct {
 	// what Read returns.
 	Look    func(path string) (Look, bool)
 	Workers int // at once (default 2)
+	// Tell hears how many files wait, from time to time while there are some and
+	// when there are none any more. It must not block; nil is told nothing.
+	Tell func(pending int)
 }
 
 // Ingester works through a queue of files.
@@ -57,6 +60,7 @@ type Ingester struct {
 	batches []*batch         // that are not done
 	running int
 	closed  bool
+	told    time.Time // when Tell was called
 }
 
 // item is one file to be looked at.
@@ -104,6 +108,13 @@ func (g *Ingester) Add(sources []index.Source, whole bool) {
 	if len(sources) == 0 && !whole {
 		return
 	}
+	if g.add(sources, whole) && g.o.Tell != nil {
+		g.o.Tell(0)
+	}
+}
+
+// add reports whether all of it was known at once.
+func (g *Ingester) add(sources []index.Source, whole bool) bool {
 	var gone []string
 	todo := sources
 	if whole {
@@ -116,7 +127,7 @@ func (g *Ingester) Add(sources []index.Source, whole bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return
+		return false
 	}
 	b := &batch{total: len(sources) - len(todo), whole: whole, done: make(chan struct{})}
 	g.batches = append(g.batches, b)
@@ -128,6 +139,7 @@ func (g *Ingester) Add(sources []index.Source, whole bool) {
 	}
 	g.settle(b)
 	g.startWorkers()
+	return b.left == 0
 }
 
 // without returns those of the paths that are not among the sources.
@@ -220,7 +232,6 @@ func (g *Ingester) do(it *item) {
 		return // it may not be done
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	if it.done != nil {
 		close(it.done)
 	}
@@ -230,6 +241,16 @@ func (g *Ingester) do(it *item) {
 	for _, b := range it.batches {
 		b.left--
 		g.settle(b)
+	}
+	pending := len(g.queued) + len(g.inHand)
+	now := time.Now()
+	tell := g.o.Tell != nil && (pending == 0 || now.Sub(g.told) >= tellEvery)
+	if tell {
+		g.told = now
+	}
+	g.mu.Unlock()
+	if tell {
+		g.o.Tell(pending)
 	}
 }
 
@@ -263,7 +284,7 @@ func (g *Ingester) Mark() Mark {
 // ErrClosed says that the Ingester ended before its work did.
 var ErrClosed = errors.New("the workspace was closed while it was being indexed")
 
-// tellEvery is how often a waiting client hears how far it is.
+// tellEvery is how often a waiting client, and Tell, hears how far it is.
 const tellEvery = 500 * time.Millisecond
 
 // Wait returns when everything of the mark is done; tell, if not nil, hears

@@ -201,6 +201,30 @@ func TestWaitingTellsHowFarItIsAndEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// It is told when nothing waits any more: after a first index, when all was
+// kept, and after a change.
+func TestTellsWhenItIsDone(t *testing.T) {
+	w := three(t)
+	last := func(when string) {
+		t.Helper()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(w.told) == 0 || w.told[len(w.told)-1] != 0 {
+			t.Errorf("%s: told %v", when, w.told)
+		}
+		w.told = nil
+	}
+	l := w.begin().all()
+	l.end()
+	last("all are new")
+	l = w.begin().all()
+	last("all are kept")
+	w.set("/w/a", "changed", "9")
+	l.some("/w/a")
+	l.end()
+	last("one was changed")
+}
+
 func TestCloseBreaksOff(t *testing.T) {
 	w := newWorld(t)
 	w.hold = make(chan struct{}, 1000)
