@@ -217,7 +217,9 @@ func describeAnswer(answer any) string {
 	if !ok {
 		return fmt.Sprint(answer)
 	}
-	for _, changing := range []string{"validation", "warnings"} {
+	// From where an answer comes may change: while a server is down the graph
+	// answers, and is right when what it says is the same.
+	for _, changing := range []string{"validation", "warnings", "source", "unserved"} {
 		delete(m, changing)
 	}
 	return fmt.Sprint(m)
