@@ -247,11 +247,11 @@ type FileChange struct {
 // Overlay says what planned text a server can be given in a turn.
 type Overlay uint8
 
-// The abilities of an Overlay.
+// The abilities of an Overlay, as bits.
 const (
-	NoOverlay Overlay = iota
-	Edits
-	EditsAndCreates
+	Edits   Overlay = 1 << iota // of files that are there
+	Creates                     // files that no disk holds yet
+	Moves                       // files that get another name are shown where they are: it means nothing to the code
 )
 
 // Driver holds the quirks of one running server. It is called on the

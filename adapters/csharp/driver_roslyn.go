@@ -157,7 +157,9 @@ func (*roslynDriver) Mirror(changes []adapters.FileChange) []adapters.Message {
 
 // Overlay implements adapters.Driver: a document that no disk holds belongs to
 // the project whose folder it is in.
-func (*roslynDriver) Overlay() adapters.Overlay { return adapters.EditsAndCreates }
+func (*roslynDriver) Overlay() adapters.Overlay {
+	return adapters.Edits | adapters.Creates | adapters.Moves
+}
 
 // Probe implements adapters.Driver.
 func (*roslynDriver) Probe() (method string, params any) { return probe() }

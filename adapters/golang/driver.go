@@ -112,7 +112,9 @@ func (*driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 }
 
 // Overlay implements adapters.Driver: documents may be open that no disk holds.
-func (*driver) Overlay() adapters.Overlay { return adapters.EditsAndCreates }
+func (*driver) Overlay() adapters.Overlay {
+	return adapters.Edits | adapters.Creates | adapters.Moves
+}
 
 // Probe implements adapters.Driver: an empty query is answered with null.
 func (*driver) Probe() (method string, params any) {

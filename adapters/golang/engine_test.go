@@ -267,7 +267,7 @@ func TestMirror(t *testing.T) {
 	if d.Configure("gopls", "") != "s" || d.Configure("other", "") != nil {
 		t.Error("wrong configuration")
 	}
-	if d.Overlay() != adapters.EditsAndCreates {
+	if d.Overlay() != adapters.Edits|adapters.Creates|adapters.Moves {
 		t.Error("wrong overlay")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
@@ -25,7 +24,7 @@ func (r *renamer) files(ctx context.Context) error {
 	}
 	dir, base := filepath.Dir(r.Symbol.Path), strings.TrimSuffix(filepath.Base(r.Symbol.Path), ".go")
 	base = strings.TrimSuffix(base, "_test")
-	style := nameStyle(base, r.Symbol.Name)
+	style := recipe.NamedAfter(base, r.Symbol.Name)
 	if style == nil {
 		r.Warn("%s is not named after %s and keeps its name", recipe.Relative(r.Bench, r.Symbol.Path), r.Symbol.Name)
 		return nil
@@ -57,36 +56,4 @@ func (r *renamer) files(ctx context.Context) error {
 		r.Moves = append(r.Moves, change.Op{Kind: change.Rename, Path: from, NewPath: to})
 	}
 	return nil
-}
-
-// nameStyle returns how a file is named after a symbol: order_service.go,
-// orderservice.go, orderService.go or order-service.go; nil when it is not.
-func nameStyle(base, name string) func(string) string {
-	for _, style := range []func(string) string{
-		func(s string) string { return joinWords(s, "_") },
-		strings.ToLower,
-		func(s string) string { return joinWords(s, "-") },
-		func(s string) string { return s },
-	} {
-		if style(name) == base {
-			return style
-		}
-	}
-	return nil
-}
-
-// joinWords writes a name in camel case as lower-case words.
-func joinWords(name, separator string) string {
-	runes := []rune(name)
-	var b strings.Builder
-	for i, c := range runes {
-		if unicode.IsUpper(c) && i > 0 && runes[i-1] != '_' {
-			after := i+1 < len(runes) && unicode.IsLower(runes[i+1])
-			if !unicode.IsUpper(runes[i-1]) || after {
-				b.WriteString(separator)
-			}
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
 }

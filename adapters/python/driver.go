@@ -127,8 +127,9 @@ func (d *driver) Mirror(changes []adapters.FileChange) []adapters.Message {
 	return out
 }
 
-// Overlay implements adapters.Driver: documents may be open that no disk holds.
-func (*driver) Overlay() adapters.Overlay { return adapters.EditsAndCreates }
+// Overlay implements adapters.Driver: documents may be open that no disk holds,
+// but a module is known by the name of its file.
+func (*driver) Overlay() adapters.Overlay { return adapters.Edits | adapters.Creates }
 
 // Probe implements adapters.Driver: an empty query is answered with nothing.
 func (*driver) Probe() (method string, params any) {

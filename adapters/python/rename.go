@@ -53,6 +53,9 @@ func (a *Adapter) rename(ctx context.Context, b adapters.Bench, in adapters.Rena
 	if err := r.leftovers(ctx); err != nil {
 		return adapters.Draft{}, err
 	}
+	if err := r.file(ctx); err != nil {
+		return adapters.Draft{}, err
+	}
 	d, err := r.Draft(ctx, r.Edits.Set(), nil)
 	if err != nil {
 		return d, err
@@ -106,8 +109,6 @@ func (r *renamer) allowed(ctx context.Context) error {
 		return recipe.Refuse(adapters.Unsupported, "Python itself calls %s by its name; it cannot be renamed", s.Name)
 	case s.Kind == graph.KindModule || s.Kind == graph.KindPackage || s.Kind == graph.KindFile:
 		return recipe.Refuse(adapters.Unsupported, "%s is a module, and its name is that of its file: move the file and correct the imports instead", s.Name)
-	case r.In.File && fileNamedAfter(s):
-		return recipe.Refuse(adapters.Unsupported, "the file of %s is a module, and its imports would have to change with it, which is not supported: rename without the file", s.Name)
 	case s.Kind == graph.KindField && isTypedDict(r.ownerOf(ctx, s)):
 		return recipe.Refuse(adapters.Unsupported, "%s is a key of a TypedDict: it is written as a string wherever it is used, and pyright does not find those", s.Qualified)
 	}
@@ -115,17 +116,6 @@ func (r *renamer) allowed(ctx context.Context) error {
 		return r.handed(ctx)
 	}
 	return nil
-}
-
-// fileNamedAfter reports whether a type's file has its name.
-func fileNamedAfter(s graph.Symbol) bool {
-	if s.Kind != graph.KindClass && s.Kind != graph.KindEnum || s.Container == "" {
-		return false
-	}
-	flat := func(n string) string { return strings.ToLower(strings.ReplaceAll(n, "_", "")) }
-	stem := s.Path[strings.LastIndexByte(s.Path, '/')+1:]
-	stem, _, _ = strings.Cut(stem, ".")
-	return flat(stem) == flat(s.Name)
 }
 
 // ownerOf returns the class that holds a member; its zero value when there is none.

@@ -113,3 +113,41 @@ func BlockComment(comment string) (kind syntax.CommentKind, doc string) {
 	}
 	return syntax.PlainComment, ""
 }
+
+// NamedAfter returns how a file's name is made from that of what it declares:
+// order_service, orderservice, order-service, orderService or OrderService; nil
+// when it is not named so.
+func NamedAfter(stem, name string) func(string) string {
+	for _, style := range []func(string) string{Snake, strings.ToLower, kebab, camel, func(s string) string { return s }} {
+		if style(name) == stem {
+			return style
+		}
+	}
+	return nil
+}
+
+// Snake writes a name in camel case as words in lower case: order_service.
+func Snake(name string) string { return strings.ToLower(strings.Join(wordsOf(name), "_")) }
+
+func kebab(name string) string { return strings.ToLower(strings.Join(wordsOf(name), "-")) }
+
+func camel(name string) string {
+	w := wordsOf(name)
+	w[0] = strings.ToLower(w[0])
+	return strings.Join(w, "")
+}
+
+// wordsOf splits a name at its capitals: "HTTPServer2" is HTTP, Server2. An
+// underscore before a capital is a border already.
+func wordsOf(name string) []string {
+	var out []string
+	start := 0
+	runes := []rune(name)
+	for i := 1; i < len(runes); i++ {
+		if unicode.IsUpper(runes[i]) && runes[i-1] != '_' && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			out = append(out, string(runes[start:i]))
+			start = i
+		}
+	}
+	return append(out, string(runes[start:]))
+}

@@ -14,17 +14,11 @@ import (
 // maxArguments bounds how many names in arguments of macros are asked about for one answer.
 const maxArguments = 400
 
-// argument is an occurrence of a symbol's name in the arguments of a macro.
-type argument struct {
-	adapters.Place
-	meant meaning
-}
-
 // inArguments returns the occurrences of a symbol's name in arguments of macros
 // of which the server says that they mean it, without those that are known. Its
 // search for references may leave them out, by luck of the order in which it
 // looks, while it knows what each of them is.
-func inArguments(ctx context.Context, b adapters.Bench, sym graph.Symbol, known func(path string, at graph.Span) bool) ([]argument, error) {
+func inArguments(ctx context.Context, b adapters.Bench, sym graph.Symbol, known func(path string, at graph.Span) bool) ([]adapters.Place, error) {
 	files := []string{sym.Path}
 	if !sym.Local {
 		var err error
@@ -32,7 +26,7 @@ func inArguments(ctx context.Context, b adapters.Bench, sym graph.Symbol, known 
 			return nil, err
 		}
 	}
-	var out []argument
+	var out []adapters.Place
 	asked, left := 0, 0
 	for _, path := range files {
 		tree, content, err := source(ctx, b, path)
@@ -52,13 +46,13 @@ func inArguments(ctx context.Context, b adapters.Bench, sym graph.Symbol, known 
 			if err != nil {
 				return nil, err
 			}
-			if meant != ours && meant != both {
+			if meant != ours {
 				continue
 			}
 			if file == nil {
 				file = fileOf(content)
 			}
-			out = append(out, argument{adapters.Place{Path: path, Span: at, File: file}, meant})
+			out = append(out, adapters.Place{Path: path, Span: at, File: file})
 		}
 	}
 	if left > 0 {
@@ -142,4 +136,41 @@ func closed(tree *syntax.Tree, content []byte, open int) int {
 		}
 	}
 	return len(content)
+}
+
+// bySelf returns where a type is named Self in its impl blocks, without what is
+// known: the server's search may leave those out as well.
+func bySelf(ctx context.Context, b adapters.Bench, sym graph.Symbol, known func(path string, at graph.Span) bool) ([]adapters.Place, error) {
+	if sym.Local || sym.Kind != graph.KindStruct && sym.Kind != graph.KindEnum {
+		return nil, nil
+	}
+	files, err := holders(ctx, b, sym.Name)
+	if err != nil {
+		return nil, err
+	}
+	others, err := homonyms(ctx, b, sym)
+	if err != nil {
+		return nil, err
+	}
+	var out []adapters.Place
+	for _, path := range files {
+		tree, content, err := source(ctx, b, path)
+		if err != nil {
+			return nil, err
+		}
+		if tree == nil {
+			continue
+		}
+		for _, id := range tree.Named("Self") {
+			member, ok := tree.Enclosing(id.Span.Start)
+			if !ok || known(path, id.Span) {
+				continue
+			}
+			of, _, trait := implemented(member)
+			if around(member) == sym.Qualified && member.Kind != graph.KindField || trait && others == 0 && lastName(of) == sym.Name {
+				out = append(out, adapters.Place{Path: path, Span: id.Span, File: fileOf(content)})
+			}
+		}
+	}
+	return out, nil
 }

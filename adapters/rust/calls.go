@@ -60,8 +60,7 @@ func inCalls(ctx context.Context, b adapters.Bench, t adapters.Target, found *ad
 	if err != nil {
 		return err
 	}
-	for _, a := range list {
-		p := a.Place
+	for _, p := range list {
 		if !called(p.File.Content()[p.Span.End:]) {
 			continue
 		}

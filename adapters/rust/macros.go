@@ -50,8 +50,15 @@ func references(ctx context.Context, b adapters.Bench, t adapters.Target) (adapt
 	if err != nil {
 		return found, err
 	}
-	for _, a := range arguments {
-		found.Hits = append(found.Hits, adapters.Hit{Place: a.Place, Usage: usage(t.Symbol, a.Place)})
+	for _, p := range arguments {
+		found.Hits = append(found.Hits, adapters.Hit{Place: p, Usage: usage(t.Symbol, p)})
+	}
+	selves, err := bySelf(ctx, b, t.Symbol, listed)
+	if err != nil {
+		return found, err
+	}
+	for _, p := range selves {
+		found.Hits = append(found.Hits, adapters.Hit{Place: p, Usage: usage(t.Symbol, p)})
 	}
 	if t.Symbol.Local {
 		return found, nil

@@ -61,10 +61,6 @@ func (r *renamer) missed(ctx context.Context) error {
 			if meant == foreign {
 				continue
 			}
-			if shorthand(src.Content, id.Span) {
-				r.write(path, id.Span, meant)
-				continue
-			}
 			if meant == unresolved {
 				if sure, err := r.sure(ctx); err != nil {
 					return err
@@ -74,7 +70,7 @@ func (r *renamer) missed(ctx context.Context) error {
 				}
 				unbuilt = append(unbuilt, r.Where(src, id.Span.Start))
 			}
-			r.Edits.Add(path, id.Span, r.In.NewName)
+			r.Edits.Add(path, id.Span, r.written(src.Content, id.Span))
 		}
 	}
 	if len(certain) > 0 {
@@ -104,7 +100,6 @@ type meaning uint8
 const (
 	foreign    meaning = iota // something else
 	ours                      // the symbol
-	both                      // the symbol and something else: a field and its value
 	unresolved                // the server does not know
 )
 
@@ -118,16 +113,13 @@ func meaningOf(ctx context.Context, b adapters.Bench, sym graph.Symbol, path str
 	if err != nil {
 		return foreign, err
 	}
-	itself := slices.ContainsFunc(defined, func(d adapters.Place) bool { return d.Path == sym.Path && d.Span == sym.NameSpan })
 	switch {
 	case len(defined) == 0:
 		return unresolved, nil
-	case !itself:
-		return foreign, nil
-	case len(defined) > 1:
-		return both, nil
+	case slices.ContainsFunc(defined, func(d adapters.Place) bool { return d.Path == sym.Path && d.Span == sym.NameSpan }):
+		return ours, nil
 	}
-	return ours, nil
+	return foreign, nil
 }
 
 // arguments adds the uses of a local in arguments of macros that the server left.
@@ -136,37 +128,70 @@ func (r *renamer) arguments(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range list {
-		if shorthand(a.File.Content(), a.Span) {
-			r.write(a.Path, a.Span, a.meant)
-		} else {
-			r.Edits.Add(a.Path, a.Span, r.In.NewName)
-		}
+	for _, p := range list {
+		r.Edits.Add(p.Path, p.Span, r.written(p.File.Content(), p.Span))
 	}
 	return nil
 }
 
-// write renames what looks like a field and its value in one word, and writes
-// the two apart when it is: an element of an array looks the same.
-func (r *renamer) write(path string, at graph.Span, meant meaning) {
+// written returns what stands for the symbol's name at a place after the
+// rename: a field and its value in one word are written apart.
+func (r *renamer) written(content []byte, at graph.Span) string {
+	old := string(content[at.Start:at.End])
 	switch {
-	case meant == ours:
-		r.Edits.Add(path, at, r.In.NewName)
-	case meant == both && r.Symbol.Kind == graph.KindField:
-		r.Edits.Add(path, at, r.In.NewName+": "+r.Symbol.Name)
-	case meant == both:
-		r.Edits.Add(path, at, r.Symbol.Name+": "+r.In.NewName)
+	case !shorthand(content, at):
+		return r.In.NewName
+	case r.Symbol.Kind == graph.KindField:
+		return r.In.NewName + ": " + old
 	}
+	return old + ": " + r.In.NewName
 }
 
 // isMember reports whether a symbol is named behind a value whose type decides
 // what is meant, so that its name alone tells nothing.
 func isMember(s graph.Symbol) bool { return s.Kind == graph.KindMethod || s.Kind == graph.KindField }
 
-// shorthand reports whether a name stands for a field and its value at once.
+// shorthand reports whether a name stands for a field and its value at once: it
+// is an element between the brackets behind the name of a type. Elements of
+// arrays and of blocks look the same but for that.
 func shorthand(content []byte, at graph.Span) bool {
 	before, after := previous(content[:at.Start]), bytes.TrimLeft(content[at.End:], " \t\r\n")
-	return (before == '{' || before == ',') && len(after) > 0 && (after[0] == ',' || after[0] == '}')
+	if before != '{' && before != ',' || len(after) == 0 || after[0] != ',' && after[0] != '}' {
+		return false
+	}
+	depth := 0
+	for i := at.Start - 1; i >= 0 && at.Start-i < near; i-- {
+		switch content[i] {
+		case ')', ']', '}':
+			depth++
+		case '(', '[', '{':
+			if depth--; depth < 0 {
+				return content[i] == '{' && endsInType(content[:i])
+			}
+		}
+	}
+	return false
+}
+
+// endsInType reports whether code ends in what is named as types are, with or
+// without type arguments.
+func endsInType(code []byte) bool {
+	code = bytes.TrimRight(code, " \t\r\n")
+	if arguments, ok := bytes.CutSuffix(code, []byte(">")); ok {
+		depth := 1
+		for depth > 0 && len(arguments) > 0 {
+			switch arguments[len(arguments)-1] {
+			case '>':
+				depth++
+			case '<':
+				depth--
+			}
+			arguments = arguments[:len(arguments)-1]
+		}
+		code = bytes.TrimSuffix(arguments, []byte("::"))
+	}
+	name := code[len(code)-wordBefore(code):]
+	return len(name) > 0 && name[0] >= 'A' && name[0] <= 'Z' && !bytes.Equal(name, bytes.ToUpper(name))
 }
 
 // some joins up to n words and says how many more there are.

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
@@ -127,7 +126,7 @@ func (r *renamer) home(ctx context.Context) (module graph.Symbol, name string, o
 	if base == "mod" {
 		dir, base = filepath.Dir(dir), filepath.Base(dir)
 	}
-	if base != snake(strings.TrimPrefix(r.Symbol.Name, "r#")) {
+	if base != recipe.Snake(strings.TrimPrefix(r.Symbol.Name, "r#")) {
 		r.Warn("%s is not named after %s and keeps its name", recipe.Relative(r.Bench, r.Symbol.Path), r.Symbol.Name)
 		return module, "", false, nil
 	}
@@ -137,22 +136,9 @@ func (r *renamer) home(ctx context.Context) (module graph.Symbol, name string, o
 	}
 	for _, s := range same {
 		if s.Kind == graph.KindModule && s.Body == (graph.Span{}) && (filepath.Dir(s.Path) == dir || strings.TrimSuffix(s.Path, ".rs") == dir) {
-			return s, snake(strings.TrimPrefix(r.In.NewName, "r#")), true, nil
+			return s, recipe.Snake(strings.TrimPrefix(r.In.NewName, "r#")), true, nil
 		}
 	}
 	r.Warn("no mod declaration names %s, so the file keeps its name", recipe.Relative(r.Bench, r.Symbol.Path))
 	return module, "", false, nil
-}
-
-// snake writes a type's name as modules are named.
-func snake(name string) string {
-	var b strings.Builder
-	runes := []rune(name)
-	for i, c := range runes {
-		if unicode.IsUpper(c) && i > 0 && runes[i-1] != '_' && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
 }

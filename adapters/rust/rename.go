@@ -263,12 +263,15 @@ func (r *renamer) apart(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if meant == both {
-					e.New += ": " + string(src.Content[e.Start:e.End])
+				if meant == foreign {
+					continue
 				}
-				if meant != foreign {
-					list = append(list, e)
-				}
+				e.New = r.written(src.Content, graph.Span{Start: e.Start, End: e.End})
+				list = append(list, e)
+			case e.New == r.In.NewName && r.Symbol.Local && shorthand(src.Content, graph.Span{Start: e.Start, End: e.End}) && e.Start != r.Symbol.NameSpan.Start:
+				// Within arguments of macros the server does not write the two apart.
+				e.New = r.written(src.Content, graph.Span{Start: e.Start, End: e.End})
+				list = append(list, e)
 			default:
 				list = append(list, e)
 			}

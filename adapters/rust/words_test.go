@@ -149,7 +149,7 @@ func TestInCode(t *testing.T) {
 }
 
 func TestSnake(t *testing.T) {
-	got := []string{snake("OrderService"), snake("HTTPServer"), snake("Order"), snake("A1B"), snake("order")}
+	got := []string{recipe.Snake("OrderService"), recipe.Snake("HTTPServer"), recipe.Snake("Order"), recipe.Snake("A1B"), recipe.Snake("order")}
 	if diff := cmp.Diff([]string{"order_service", "http_server", "order", "a1_b", "order"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -170,6 +170,27 @@ func TestAround(t *testing.T) {
 		kind, _, _ := implemented(c.s)
 		if a, tr := around(c.s), traitOf(c.s); a != c.around || tr != c.trait || kind != c.kind {
 			t.Errorf("%s: around %q, trait %q, type %q", c.s.Qualified, a, tr, kind)
+		}
+	}
+}
+
+func TestShorthand(t *testing.T) {
+	for code, want := range map[string]bool{
+		"Order { id, «x» }":            true,
+		"Order { «x», id: f(a, {b}) }": true,
+		"let Self { «x», .. } = s;":    true,
+		"a::Order::<Vec<u8>> { «x» }":  true,
+		"a > b && { «x» }":             false,
+		"[id, «x», 2]":                 false,
+		"f(id, «x», 2)":                false,
+		"if FLAG { «x» }":              false,
+		"match x { _ => { «x» } }":     false,
+		"Order { x: «x» }":             false,
+		"Order { list: [1, «x», 2] }":  false,
+	} {
+		content, at := marked(t, code)
+		if got := shorthand(content, at); got != want {
+			t.Errorf("%s: %v", code, got)
 		}
 	}
 }

@@ -262,12 +262,11 @@ func (r *renamer) renamedFile() string {
 	if i := strings.IndexByte(base, '.'); i > 0 {
 		stem, rest = base[:i], base[i:]
 	}
-	for _, style := range []func(string) string{func(n string) string { return n }, kebab, snake, camel, strings.ToLower} {
-		if stem == style(s.Name) && style(r.In.NewName) != stem {
-			return filepath.Join(filepath.Dir(s.Path), style(r.In.NewName)+rest)
-		}
+	style := recipe.NamedAfter(stem, s.Name)
+	if style == nil || style(r.In.NewName) == stem {
+		return ""
 	}
-	return ""
+	return filepath.Join(filepath.Dir(s.Path), style(r.In.NewName)+rest)
 }
 
 func isMember(k graph.Kind) bool {
@@ -276,31 +275,4 @@ func isMember(k graph.Kind) bool {
 		return true
 	}
 	return false
-}
-
-// parts splits a name at its capitals: "HTTPServer2" is HTTP, Server2.
-func parts(name string) []string {
-	var out []string
-	start := 0
-	runes := []rune(name)
-	for i := 1; i < len(runes); i++ {
-		if !unicode.IsUpper(runes[i]) {
-			continue
-		}
-		if !unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
-			out = append(out, string(runes[start:i]))
-			start = i
-		}
-	}
-	return append(out, string(runes[start:]))
-}
-
-func kebab(name string) string { return strings.ToLower(strings.Join(parts(name), "-")) }
-
-func snake(name string) string { return strings.ToLower(strings.Join(parts(name), "_")) }
-
-func camel(name string) string {
-	p := parts(name)
-	p[0] = strings.ToLower(p[0])
-	return strings.Join(p, "")
 }

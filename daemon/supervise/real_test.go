@@ -37,7 +37,7 @@ func newRealRig(t testing.TB, adjust ...func(*Options, *adapters.Engine, *driver
 			}, nil
 		}
 		e.New = func(adapters.Launch) adapters.Driver {
-			return &realDriver{driver{waits: true, over: adapters.EditsAndCreates}}
+			return &realDriver{driver{waits: true, over: adapters.Edits | adapters.Creates | adapters.Moves}}
 		}
 	}}, adjust...)
 	return newRig(t, lsptest.Config{}, map[string]string{

@@ -121,7 +121,7 @@ func newRig(t testing.TB, config lsptest.Config, files map[string]string, adjust
 	argv, env := lsptest.CommandFile(t, r.config, config)
 	// Under -race a process would wait a second to end, under -cover complain on standard error.
 	env = append(env, "GORACE=atexit_sleep_ms=0", "GOCOVERDIR="+t.TempDir())
-	prototype := driver{over: adapters.EditsAndCreates, waits: config.Loading.Millis > 0 || config.Loading.Never}
+	prototype := driver{over: adapters.Edits | adapters.Creates | adapters.Moves, waits: config.Loading.Millis > 0 || config.Loading.Never}
 	o := Options{Limits: Limits{
 		Start: 5 * time.Second, Request: 5 * time.Second, Warm: 2 * time.Second, Settle: 60 * time.Millisecond, Restore: 500 * time.Millisecond,
 		Restart: Restart{First: 10 * time.Millisecond, Max: 50 * time.Millisecond},

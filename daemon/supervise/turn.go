@@ -80,7 +80,7 @@ func (l *Lease) Turn(ctx context.Context, b Budget, planned map[string][]byte, f
 			return err
 		}
 		sent, err := l.queued(ctx, r, true, func() (bool, error) {
-			if b.Moves && ask(g, adapters.Driver.Overlay) == adapters.Edits {
+			if b.Moves && ask(g, adapters.Driver.Overlay)&adapters.Moves == 0 {
 				return false, skipped("%s cannot be shown that a file moves", l.i.engine.ID)
 			}
 			if err := l.fits(ctx, g, planned); err != nil {
@@ -103,7 +103,7 @@ func (l *Lease) Turn(ctx context.Context, b Budget, planned map[string][]byte, f
 func (l *Lease) fits(ctx context.Context, g *generation, planned map[string][]byte) error {
 	can := ask(g, adapters.Driver.Overlay)
 	id := l.i.engine.ID
-	if can == adapters.NoOverlay {
+	if can&adapters.Edits == 0 {
 		return skipped("%s cannot be shown text that is not on disk", id)
 	}
 	for path, content := range planned {
@@ -116,7 +116,7 @@ func (l *Lease) fits(ctx context.Context, g *generation, planned map[string][]by
 		_, err := l.i.view.Read(ctx, path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			if can != adapters.EditsAndCreates {
+			if can&adapters.Creates == 0 {
 				return skipped("%s cannot be shown files that do not exist yet", id)
 			}
 		case err != nil:

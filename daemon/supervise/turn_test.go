@@ -136,13 +136,14 @@ func TestTurnIsSkippedWhereTheServerCannot(t *testing.T) {
 	a, b := r.path("a.txt"), r.path("b.txt")
 	wantSkipped(t, l.Turn(t.Context(), Budget{Files: 1}, map[string][]byte{a: []byte("x"), b: []byte("y")}, never), "2 files are more than the 1")
 	wantSkipped(t, l.Turn(t.Context(), Budget{}, map[string][]byte{r.path("new.txt"): []byte("x")}, never), "do not exist yet")
+	wantSkipped(t, l.Turn(t.Context(), Budget{Moves: true}, map[string][]byte{a: []byte("x")}, never), "a file moves")
 	wantSkipped(t, l.Turn(t.Context(), Budget{}, map[string][]byte{a: nil}, never), "deleted")
 	wantSkipped(t, l.Turn(t.Context(), Budget{}, map[string][]byte{r.path("go.mod"): []byte("x")}, never), "not a file")
 	wantSkipped(t, l.Turn(t.Context(), Budget{}, map[string][]byte{a: []byte("\xff\xfe")}, never), "UTF-8")
 	if len(r.state(l).Documents) != 0 {
 		t.Error("documents are left open")
 	}
-	none := newRig(t, lsptest.Config{}, twoFiles, func(_ *Options, _ *adapters.Engine, d *driver) { d.over = adapters.NoOverlay })
+	none := newRig(t, lsptest.Config{}, twoFiles, func(_ *Options, _ *adapters.Engine, d *driver) { d.over = 0 })
 	wantSkipped(t, none.lease("one").Turn(t.Context(), Budget{}, map[string][]byte{none.path("a.txt"): []byte("x")}, never), "not on disk")
 }
 
