@@ -53,7 +53,7 @@ func TestF05_CheckoutIsOneBatch(t *testing.T) {
 	dir, git := repository(t, n)
 	forms(t, func(t *testing.T, opts watch.Options) {
 		git("checkout", "-q", "old")
-		opts.BusyWait, opts.PollInterval = time.Minute, 5*time.Millisecond
+		opts.BusyWait, opts.PollInterval, opts.Settle = time.Minute, 5*time.Millisecond, 100*time.Millisecond
 		f := follow(t, start(t, opts), dir, inRepository(dir))
 		f.agree()
 		for _, tag := range []string{"new", "old"} {

@@ -48,6 +48,7 @@ func (t *tree) poll(upgrade bool) {
 		t.lose()
 		return
 	}
+	t.r.busy() // a round may outlast what goes on at its start
 	var list []*node
 	for _, n := range t.byPath {
 		if n.polled {

@@ -224,6 +224,7 @@ func (r *Root) settled() bool {
 	if !r.owes() {
 		return false
 	}
+	busy := r.busy() // asked early: what makes it so may end before the changes settle
 	now, opts := time.Now(), r.w.opts
 	switch waited := now.Sub(r.firstAt); {
 	case r.full, r.lostNow:
@@ -233,8 +234,7 @@ func (r *Root) settled() bool {
 	case now.Sub(r.lastAt) < opts.Settle && waited < opts.MaxWait:
 		return false
 	}
-	if r.rules.Busy != nil && r.rules.Busy() {
-		r.held = true
+	if busy {
 		return false
 	}
 	if r.held {
@@ -243,6 +243,15 @@ func (r *Root) settled() bool {
 		r.poll(false)
 		return false
 	}
+	return true
+}
+
+// busy asks whether the tree is being rewritten, and remembers if it is.
+func (r *Root) busy() bool {
+	if r.rules.Busy == nil || !r.rules.Busy() {
+		return false
+	}
+	r.held = true
 	return true
 }
 
@@ -268,7 +277,7 @@ func (r *Root) deliver() {
 		b.Paths = append(b.Paths, path)
 	}
 	clear(r.pending)
-	r.full, r.lostNow = false, false
+	r.full, r.lostNow, r.held = false, false, false
 	if r.rules.Deliver != nil {
 		r.rules.Deliver(b)
 	}

@@ -22,7 +22,7 @@ type tree struct {
 	pending         map[string]struct{}
 	full            bool // pending is everything there is
 	firstAt, lastAt time.Time
-	held            bool // Rules.Busy held pending back
+	held            bool // the tree was being rewritten while pending was gathered
 	lost, lostNow   bool
 
 	nextPoll time.Time

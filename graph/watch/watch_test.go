@@ -302,7 +302,7 @@ func TestBusyHoldsBatchesBackButNotBarriers(t *testing.T) {
 		lock := filepath.Join(dir, ".git", "index.lock")
 		write(t, lock, "")
 		busy := func() bool { _, err := os.Lstat(lock); return err == nil }
-		opts.BusyWait, opts.PollInterval = time.Minute, 5*time.Millisecond
+		opts.BusyWait, opts.PollInterval, opts.Settle = time.Minute, 5*time.Millisecond, 100*time.Millisecond
 		ignore := func(path string, _ bool) bool { return filepath.Base(path) == ".git" }
 		f := follow(t, start(t, opts), dir, watch.Rules{Busy: busy, Ignore: ignore})
 		first := len(f.batches)
