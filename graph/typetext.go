@@ -18,7 +18,11 @@ func TypeMatcher(wanted string) func(written string) bool {
 	if w.empty() {
 		return nil
 	}
-	return func(written string) bool { return w.matches(parseType(written)) }
+	nothing := isNothing(w.name)
+	return func(written string) bool {
+		p := typeParser{text: written, nothing: nothing}
+		return w.matches(p.union())
+	}
 }
 
 // folders is what a path of packages puts before a type's own.
@@ -67,9 +71,10 @@ func parseType(s string) typeText {
 }
 
 type typeParser struct {
-	text  string
-	at    int
-	depth int
+	text    string
+	at      int
+	depth   int
+	nothing bool // that there may be no value is what is asked about
 }
 
 func (p *typeParser) space() {
@@ -96,15 +101,15 @@ func (p *typeParser) peek() byte {
 	return p.text[p.at]
 }
 
-// union reads types that are joined by |, & or +; that there may be none of
-// them says nothing.
+// union reads types that are joined by |, & or +; that there may be no value
+// says nothing of them.
 func (p *typeParser) union() typeText {
 	p.take("|")
 	all := []typeText{p.one()}
 	for p.take("|") || p.take("&") || p.take("+") {
 		all = append(all, p.one())
 	}
-	all = slices.DeleteFunc(all, func(t typeText) bool { return t.empty() || len(all) > 1 && isNothing(t.name) })
+	all = slices.DeleteFunc(all, func(t typeText) bool { return t.empty() || len(all) > 1 && !p.nothing && isNothing(t.name) })
 	switch len(all) {
 	case 0:
 		return typeText{}
@@ -228,7 +233,7 @@ func (p *typeParser) named() typeText {
 			t.args = p.list('>')
 		} else if p.at+1 < len(p.text) && p.text[p.at] == '[' && p.text[p.at+1] != ']' && p.text[p.at+1] != ',' {
 			p.at++
-			t = special(t.name, p.list(']'))
+			t = p.special(t.name, p.list(']'))
 		}
 		switch {
 		case p.at < len(p.text) && p.text[p.at] == '.' && !strings.HasPrefix(p.text[p.at:], "..."):
@@ -247,14 +252,14 @@ func (p *typeParser) named() typeText {
 
 // special returns what a name means with type arguments in square brackets:
 // some stand for several types, or for the one in them.
-func special(name string, args []typeText) typeText {
+func (p *typeParser) special(name string, args []typeText) typeText {
 	switch name[strings.LastIndexByte(name, '.')+1:] {
 	case "Optional", "Annotated":
 		if len(args) > 0 {
 			return args[0]
 		}
 	case "Union":
-		args = slices.DeleteFunc(args, func(t typeText) bool { return len(args) > 1 && isNothing(t.name) })
+		args = slices.DeleteFunc(args, func(t typeText) bool { return len(args) > 1 && !p.nothing && isNothing(t.name) })
 		if len(args) == 1 {
 			return args[0]
 		}

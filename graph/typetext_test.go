@@ -79,6 +79,9 @@ func TestTypeMatcherTakesTypesAsPeopleNameThem(t *testing.T) {
 		{"Callable", "Callable[[Order], bool]", true},
 		{"Order", "Annotated[Order, 1]", true},
 		{"None", "None", true},
+		{"null", "Order | null", true},
+		{"None", "Union[Order, None]", true},
+		{"null", "Order", false},
 
 		{"int", "ref int", true},
 		{"string", "params string[]", false},

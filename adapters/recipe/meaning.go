@@ -335,13 +335,19 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 	if deep == 0 {
 		return meaning{all: global}, nil
 	}
+	handed := false // by an import of the workspace
 	for _, im := range p.tree.Imports {
 		if !binds(p.tree, im, q.Name) {
 			continue
 		}
 		path := im
 		if segs, _ := segments(im.Path); len(segs) == 0 || segs[len(segs)-1] != q.Name && im.Alias == "" {
-			path.Path += "/" + q.Name // the module is what the import names
+			// The module is what the import names.
+			if strings.ContainsAny(path.Path, "/:") {
+				path.Path += "/" + q.Name
+			} else {
+				path.Path += "." + q.Name
+			}
 		}
 		here, near := m.from(p, path, id.Name, global)
 		if len(here) > 0 {
@@ -354,6 +360,7 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 		} else if of, err := m.follow(ctx, p, q, deep-1); err != nil || !slices.ContainsFunc(of.all, func(s graph.Symbol) bool { return isType(s.Kind) }) {
 			return meaning{all: near}, err
 		}
+		handed = handed || near
 	}
 	of, err := m.follow(ctx, p, q, deep-1)
 	if err != nil {
@@ -378,6 +385,8 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 		return meaning{all: members}, nil // inherited, or added elsewhere
 	case len(of.all) == 0:
 		return meaning{all: global}, nil
+	case handed:
+		return meaning{all: free(global, m)}, nil // a module that shares its name with something else
 	}
 	return meaning{all: members}, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "typescript3"
+const extractorVersion = "typescript4"
 
 //go:embed ecmascript.scm
 var ecmascriptQuery string

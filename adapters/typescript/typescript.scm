@@ -61,6 +61,7 @@
 (abstract_method_signature return_type: (_ (_) @result)) @of
 (variable_declarator value: (arrow_function return_type: (_ (_) @result))) @of
 (variable_declarator value: (function_expression return_type: (_ (_) @result))) @of
+(function_expression return_type: (_ (_) @result)) @of
 (variable_declarator type: (type_annotation (_) @type)) @of
 (variable_declarator value: (as_expression (object (pair key: (property_identifier) @name) @definition.property)))
 (variable_declarator value: (satisfies_expression (object (pair key: (property_identifier) @name) @definition.property)))

@@ -80,7 +80,7 @@ func TestRecall(t *testing.T) {
 		t.Run(lang, func(t *testing.T) {
 			dir := cmp.Or(*recallDir, graphWorkspace(t, lang))
 			want := readKey(t, readers()[lang](t, dir))
-			rows := compareKey(t, withoutServers(t, dir), want)
+			rows := compareKey(t, withoutServers(t, dir), want, extensionsOf(lang))
 			t.Logf("recall and precision of %s in %s\n%s", lang, filepath.Base(dir), recallTable(rows))
 			for _, r := range rows {
 				if r.right == 0 {
@@ -99,6 +99,16 @@ func TestRecall(t *testing.T) {
 			}
 		})
 	}
+}
+
+// extensionsOf returns those of a language's files: those of others may be in the answers.
+func extensionsOf(lang string) []string {
+	for _, l := range registry.Languages() {
+		if l.Language().ID == lang {
+			return l.Language().Extensions
+		}
+	}
+	return nil
 }
 
 // withoutServers makes a user whose settings name programs that are not there.
@@ -177,7 +187,7 @@ type recallRow struct {
 	incomplete                    int
 }
 
-func compareKey(t *testing.T, w *world, want answerKey) []recallRow {
+func compareKey(t *testing.T, w *world, want answerKey, extensions []string) []recallRow {
 	byOperation := map[string][]inquiry{}
 	for q := range want {
 		operation := q.operation + " " + strings.Split(q.of, "=")[0]
@@ -191,7 +201,7 @@ func compareKey(t *testing.T, w *world, want answerKey) []recallRow {
 		})
 		r := recallRow{operation: strings.TrimSpace(operation)}
 		for _, q := range list[:min(len(list), *recallQuestions)] {
-			got, complete := answered(t, w, q)
+			got, complete := answered(t, w, q, extensions)
 			r.questions++
 			r.true += len(want[q])
 			r.found += len(got)
@@ -219,7 +229,7 @@ func compareKey(t *testing.T, w *world, want answerKey) []recallRow {
 }
 
 // answered asks one question and returns all declarations of the answer.
-func answered(t *testing.T, w *world, q inquiry) (map[string]bool, bool) {
+func answered(t *testing.T, w *world, q inquiry, extensions []string) (map[string]bool, bool) {
 	field, of, _ := strings.Cut(q.of, "=")
 	params := map[string]any{"operation": q.operation, "limit": 1_000_000}
 	if field != "" {
@@ -235,7 +245,11 @@ func answered(t *testing.T, w *world, q inquiry) (map[string]bool, bool) {
 		return nil, false
 	}
 	got := map[string]bool{}
-	add := func(l api.Location, name string) { got[l.File+":"+strconv.Itoa(l.Line)+":"+name] = true }
+	add := func(l api.Location, name string) {
+		if slices.Contains(extensions, filepath.Ext(l.File)) {
+			got[l.File+":"+strconv.Itoa(l.Line)+":"+name] = true
+		}
+	}
 	for _, s := range out.Symbols {
 		add(s.Location, s.Name)
 		for _, d := range s.Declarations {

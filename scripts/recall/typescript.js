@@ -15,7 +15,7 @@ function heads(type) {
     const some = all.filter((n) => n !== "null" && n !== "undefined");
     return some.length ? some : all;
   }
-  if (ts.isParenthesizedTypeNode(type) || ts.isOptionalTypeNode(type)) return heads(type.type);
+  if (ts.isParenthesizedTypeNode(type) || ts.isOptionalTypeNode(type) || ts.isRestTypeNode(type)) return heads(type.type);
   if (ts.isTypeOperatorNode(type)) return type.operator === ts.SyntaxKind.ReadonlyKeyword ? heads(type.type) : [];
   if (ts.isTupleTypeNode(type)) return type.elements.length > 1 ? type.elements.flatMap((e) => heads(ts.isNamedTupleMember(e) ? e.type : e)) : [];
   if (ts.isLiteralTypeNode(type)) return type.literal.kind === ts.SyntaxKind.NullKeyword ? ["null"] : [];
@@ -58,6 +58,7 @@ function visit(file, node) {
     }
   }
   if (ts.isVariableDeclaration(node) && plain && isFunction(node.initializer)) signature(file, node.name, node.initializer);
+  if (ts.isPropertyAssignment(node) && plain && isFunction(node.initializer) && ts.isVariableDeclaration(parent.parent)) signature(file, node.name, node.initializer);
   if (ts.canHaveDecorators(node) && plain) {
     for (const d of ts.getDecorators(node) ?? []) {
       const target = ts.isCallExpression(d.expression) ? d.expression.expression : d.expression;
