@@ -12,7 +12,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "csharp2"
+const extractorVersion = "csharp3"
 
 //go:embed csharp.scm
 var query string

@@ -12,7 +12,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "python2"
+const extractorVersion = "python3"
 
 //go:embed python.scm
 var query string

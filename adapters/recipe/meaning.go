@@ -335,7 +335,6 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 	if deep == 0 {
 		return meaning{all: global}, nil
 	}
-	handed := false // by an import of the workspace
 	for _, im := range p.tree.Imports {
 		if !binds(p.tree, im, q.Name) {
 			continue
@@ -360,7 +359,6 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 		} else if of, err := m.follow(ctx, p, q, deep-1); err != nil || !slices.ContainsFunc(of.all, func(s graph.Symbol) bool { return isType(s.Kind) }) {
 			return meaning{all: near}, err
 		}
-		handed = handed || near
 	}
 	of, err := m.follow(ctx, p, q, deep-1)
 	if err != nil {
@@ -385,8 +383,6 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 		return meaning{all: members}, nil // inherited, or added elsewhere
 	case len(of.all) == 0:
 		return meaning{all: global}, nil
-	case handed:
-		return meaning{all: free(global, m)}, nil // a module that shares its name with something else
 	}
 	return meaning{all: members}, nil
 }

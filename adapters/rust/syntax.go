@@ -14,7 +14,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "rust2"
+const extractorVersion = "rust3"
 
 //go:embed rust.scm
 var query string
@@ -114,6 +114,9 @@ func comment(text string) (syntax.CommentKind, string) {
 
 // parameter tells what stands for a parameter: its type.
 func parameter(node, typ string) string {
+	if name, _, typed := strings.Cut(strings.TrimPrefix(node, "mut "), ":"); typed && strings.TrimSpace(name) == "self" {
+		return "" // the receiver
+	}
 	if typ == "" && strings.HasSuffix(node, "...") {
 		return "..."
 	}

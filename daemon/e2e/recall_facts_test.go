@@ -206,8 +206,7 @@ func rustFacts(t *testing.T, dir string) string {
 		line int
 	}
 	declared := map[string][]place{}
-	type edge struct{ trait, typ string }
-	var edges []edge
+	var edges [][3]string // trait, type, file of the implementation
 	eachFile(t, dir, ".rs", func(path, rel string) {
 		w.file = rel
 		source := read(t, path)
@@ -216,6 +215,12 @@ func rustFacts(t *testing.T, dir string) string {
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%s: %v", rel, err)
+		}
+		edge := func(trait, typ string) {
+			// A trait of the standard library is not the one of that name here.
+			if foreign, err := regexp.MatchString(`\b(std|core|alloc)::[\w:]*(\{[^;]*)?\b`+trait+`\b`, source); err == nil && !foreign {
+				edges = append(edges, [3]string{trait, typ, rel})
+			}
 		}
 		for printed := range strings.Lines(string(out)) {
 			m := structureNode.FindStringSubmatch(strings.TrimSpace(printed))
@@ -237,7 +242,7 @@ func rustFacts(t *testing.T, dir string) string {
 					head, _, _ = strings.Cut(head, "where")
 					if _, bounds, ok := strings.Cut(withoutGenerics(head), ":"); ok {
 						for _, b := range rustHeads(bounds) {
-							edges = append(edges, edge{b, name})
+							edge(b, name)
 						}
 					}
 				}
@@ -249,12 +254,12 @@ func rustFacts(t *testing.T, dir string) string {
 				label := strings.TrimSpace(withoutGenerics(strings.TrimPrefix(name, "impl")))
 				if trait, typ, ok := strings.Cut(label, " for "); ok && !strings.HasPrefix(trait, "!") {
 					if traits, types := rustHeads(trait), rustHeads(typ); len(traits) == 1 && len(types) == 1 && !strings.ContainsAny(typ, "&[(") {
-						edges = append(edges, edge{traits[0], types[0]})
+						edge(traits[0], types[0])
 					}
 				}
 				continue
 			}
-			if kind != "Impl" && kind != "Module" {
+			if kind != "Module" && kind != "Local" {
 				for _, a := range rustAttributes(source[start:at]) {
 					w.put("attribute", line, name, a)
 				}
@@ -262,9 +267,13 @@ func rustFacts(t *testing.T, dir string) string {
 		}
 	})
 	for _, e := range edges {
-		if p := declared[e.typ]; len(p) == 1 {
+		p := declared[e[1]]
+		if here := slices.DeleteFunc(slices.Clone(p), func(p place) bool { return p.file != e[2] }); len(here) > 0 {
+			p = here
+		}
+		if len(p) == 1 {
 			w.file = p[0].file
-			w.put("base", p[0].line, e.typ, e.trait)
+			w.put("base", p[0].line, e[1], e[0])
 		}
 	}
 	return w.String()
@@ -424,10 +433,18 @@ func withoutCalls(s string) string {
 	return s[:open]
 }
 
-var (
-	rustAttribute = regexp.MustCompile(`(?m)^\s*#\[\s*([\w:]+)\s*(\(([^\]]*)\))?`)
-	rustDerived   = regexp.MustCompile(`derive\s*\(([^)]*)\)`)
-)
+var rustAttribute = regexp.MustCompile(`(?m)^\s*#\[\s*([\w:]+)\s*(\(([^\]]*)\))?`)
+
+// rustList returns the bare names of a list of paths.
+func rustList(list string) (out []string) {
+	for _, d := range strings.Split(list, ",") {
+		d = strings.Trim(d, " \n\t)")
+		if d = d[strings.LastIndex(d, ":")+1:]; d != "" {
+			out = append(out, d)
+		}
+	}
+	return out
+}
 
 // rustAttributes returns the bare names of the attributes in what stands before a name.
 func rustAttributes(head string) []string {
@@ -435,10 +452,14 @@ func rustAttributes(head string) []string {
 	bare := func(path string) string { return strings.TrimSpace(path[strings.LastIndex(path, ":")+1:]) }
 	for _, m := range rustAttribute.FindAllStringSubmatch(head, -1) {
 		out = append(out, bare(m[1]))
-		if m[1] == "derive" {
-			for _, d := range strings.Split(rustDerived.FindStringSubmatch(m[0] + ")")[1], ",") {
-				if d = bare(strings.Trim(d, " \n\t)")); d != "" {
-					out = append(out, d)
+		switch m[1] {
+		case "derive":
+			out = append(out, rustList(m[3])...)
+		case "cfg_attr":
+			for _, part := range topLevel(strings.TrimSuffix(strings.TrimSpace(m[3]), ")"))[1:] {
+				name, list, _ := strings.Cut(strings.TrimSpace(part), "(")
+				if out = append(out, bare(strings.Fields(name + " ")[0])); name == "derive" {
+					out = append(out, rustList(list)...)
 				}
 			}
 		}

@@ -236,9 +236,9 @@ func (b *builder) adjoins(p graph.Span, start int) bool {
 	if len(bytes.TrimSpace(gap)) > 0 {
 		return false
 	}
-	for i := p.Start - 1; i >= 0 && b.src[i] != '\n'; i-- {
-		if !space(b.src[i]) && bytes.IndexByte(gap, '\n') >= 0 && !b.endsPiece(i+1) {
-			return p.Start == 3 && bytes.HasPrefix(b.src, []byte("\uFEFF"))
+	for i := p.Start - 1; i >= 0 && b.src[i] != '\n' && bytes.IndexByte(gap, '\n') >= 0; i-- {
+		if !space(b.src[i]) {
+			return b.endsPiece(i+1) || p.Start == 3 && bytes.HasPrefix(b.src, []byte("\uFEFF"))
 		}
 	}
 	return true
