@@ -248,7 +248,7 @@ func (w *workspaces) start(ctx context.Context, root string) (*workbench.Workspa
 	return workbench.Open(ctx, workbench.Options{
 		Root: root, Watcher: w.watcher, Supervisor: w.supervisor, Languages: w.languages, Log: w.log,
 		Indexing: func(pending int) { w.indexing(root, pending) },
-		Cache:    w.cache, Build: w.build, Compile: w.compile,
+		Cache:    w.cache, Build: w.build, Compile: w.compile, Vectors: w.vectors,
 	})
 }
 

@@ -1,8 +1,13 @@
 package e2e
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/auralsp/aura/daemon/api"
@@ -76,5 +81,51 @@ func TestQuestionsFindTheirFiles(t *testing.T) {
 	shown := w.ok(t, "search", "generate man pages", "--limit", "2")
 	if !strings.Contains(shown.stdout, "doc/man_docs.go:") || strings.Contains(shown.stdout, "\x1b") {
 		t.Errorf("the command line shows\n%s", shown.stdout)
+	}
+}
+
+// TestOnlyTheUsersConfigurationSendsTextAway has an endpoint asked once the user's
+// file names it, and not before.
+func TestOnlyTheUsersConfigurationSendsTextAway(t *testing.T) {
+	var asked atomic.Int32
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			t.Error(err)
+		}
+		asked.Add(1)
+		type embedding struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		out := struct {
+			Data []embedding `json:"data"`
+		}{}
+		for i, text := range in.Input {
+			out.Data = append(out.Data, embedding{i, []float32{1, float32(len(text))}})
+		}
+		if err := json.NewEncoder(w).Encode(out); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer endpoint.Close()
+	ws := t.TempDir()
+	write(t, filepath.Join(ws, "a.md"), "# Apples\n\nfruit\n")
+	settings := "[search.embeddings]\nurl = \"" + endpoint.URL + "\"\nmodel = \"m\"\n"
+	write(t, filepath.Join(ws, ".aura.toml"), settings)
+	write(t, filepath.Join(ws, "config.toml"), settings)
+	w := newStranger(t, ws)
+	var r api.SearchResults
+	w.must(t, "code.search", map[string]any{"query": "fruit"}, &r)
+	if r.Ranking != "lexical" || asked.Load() != 0 {
+		t.Fatalf("%s, asked %d times", r.Ranking, asked.Load())
+	}
+	write(t, filepath.Join(w.dir, "config", "aura", "config.toml"), settings)
+	w.ok(t, "reload")
+	for range 2 {
+		w.must(t, "code.search", map[string]any{"query": "fruit"}, &r)
+		if r.Ranking != "hybrid" || asked.Load() != 1 {
+			t.Fatalf("%s, asked %d times: %v", r.Ranking, asked.Load(), r.Warnings)
+		}
 	}
 }

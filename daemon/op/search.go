@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -314,10 +315,13 @@ func (q *searcher) snippet(r *api.SearchResult, f *text.File, from, to, interest
 	r.Line, r.EndLine, r.Snippet = from+1, end+1, b.String()
 }
 
+// minSuggested is how long a name is, in characters, that another one can be near to.
+const minSuggested = 3
+
 // suggest says what there is, when nothing was found.
 func (q *searcher) suggest(ctx context.Context) {
 	name := strings.TrimSpace(q.query)
-	if strings.ContainsAny(name, " \t\n") {
+	if strings.ContainsAny(name, " \t\n") || utf8.RuneCountInString(name) < minSuggested {
 		return
 	}
 	if near, err := q.s.Reader().Names(ctx, name, 3); err == nil && len(near) > 0 {
