@@ -160,6 +160,12 @@ func (d *Daemon) describe(ctx context.Context, ws *workbench.Workspace) (api.Wor
 		return out, err
 	}
 	defer s.Close()
+	for name, n := range ws.Samples() {
+		if out.Sampled == nil {
+			out.Sampled = map[string]api.Sampled{}
+		}
+		out.Sampled[name] = api.Sampled(n)
+	}
 	for _, lang := range ws.Languages() {
 		projects, err := ws.Projects(ctx, s.Snapshot(), lang)
 		if err != nil {

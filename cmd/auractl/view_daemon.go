@@ -36,6 +36,12 @@ func (a *app) viewStatus(p *page, r api.Status) {
 			t.add(escape(w.Root), yes(w.Trusted), escape(strings.Join(w.Languages, ", ")), strconv.Itoa(len(w.Projects)))
 		}
 		t.print(p)
+		for _, w := range r.Workspaces {
+			for _, name := range slices.Sorted(maps.Keys(w.Sampled)) {
+				n := w.Sampled[name]
+				p.line("  symbol graph against server in %s, %s: %d of %d answers alike, %d missed, %d extra", escape(w.Root), escape(name), n.Agreed, n.Compared, n.Missed, n.Extra)
+			}
+		}
 	}
 	if len(r.Servers) > 0 {
 		p.line("")

@@ -44,6 +44,17 @@ type WorkspaceInfo struct {
 	Open      bool          `json:"open"`
 	Projects  []ProjectInfo `json:"projects"`
 	Languages []string      `json:"languages"`
+	// Sampled says, by operation, how the symbol graph agreed with servers about
+	// the answers that were compared.
+	Sampled map[string]Sampled `json:"sampled,omitempty"`
+}
+
+// Sampled counts answers of servers that were compared with the symbol graph's.
+type Sampled struct {
+	Compared int `json:"compared"`
+	Agreed   int `json:"agreed"` // the same places
+	Missed   int `json:"missed"` // places that only the server gave
+	Extra    int `json:"extra"`  // places that only the graph gave
 }
 
 // ProjectInfo describes a build unit.

@@ -100,7 +100,7 @@ func ask(ctx context.Context, s *workbench.Session, in navigation, name string, 
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := find(ctx, s, bench, q, adapters.Target{Symbol: sym, Depth: max(in.depth, 1), Transitive: in.transitive})
+		found, err := find(ctx, s, bench, name, q, adapters.Target{Symbol: sym, Depth: max(in.depth, 1), Transitive: in.transitive})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -149,6 +149,7 @@ func places(name string, q question) Query {
 			}
 		}
 		source := sources{}
+		var shown []adapters.Place
 		for _, a := range all {
 			sortHits(s.Root(), a.hits)
 			source.none(a)
@@ -168,10 +169,11 @@ func places(name string, q question) Query {
 				}
 				p.Source = h.Source
 				out.Locations = append(out.Locations, p)
+				shown = append(shown, h.Place)
 			}
 		}
 		out.Truncated = out.Total > len(out.Locations)
-		out.Trust = source.trust(s)
+		out.Trust = fresh(ctx, s, source.trust(s), shown)
 		if out.Source != mixed {
 			for i := range out.Locations {
 				out.Locations[i].Source = ""
@@ -199,6 +201,7 @@ func symbols(name string, q question) Query {
 			}
 		}
 		source := sources{}
+		var shown []adapters.Place
 		for _, a := range all {
 			source.none(a)
 			for _, h := range a.hits {
@@ -208,10 +211,11 @@ func symbols(name string, q question) Query {
 					continue
 				}
 				out.Symbols = append(out.Symbols, symbolEntry(s.Root(), h))
+				shown = append(append(shown, h.Place), h.Ranges...)
 			}
 		}
 		out.Truncated = out.Total > len(out.Symbols)
-		out.Trust = source.trust(s)
+		out.Trust = fresh(ctx, s, source.trust(s), shown)
 		return out, nil
 	}
 }
@@ -262,6 +266,23 @@ func ref(ctx context.Context, s *workbench.Session, sym graph.Symbol) (*api.Symb
 		return nil, err
 	}
 	return reference(s.Root(), sym, f), nil
+}
+
+// fresh marks an answer as stale when a file in it has changed since it was
+// looked at.
+func fresh(ctx context.Context, s *workbench.Session, t api.Trust, shown []adapters.Place) api.Trust {
+	seen := map[string]bool{}
+	for _, p := range shown {
+		if seen[p.Path] {
+			continue
+		}
+		seen[p.Path] = true
+		if s.Newer(ctx, p.Path, p.File) {
+			t.Stale = true
+			t.Warnings = append(t.Warnings, s.Relative(p.Path)+" has changed while this was answered; ask again")
+		}
+	}
+	return t
 }
 
 const mixed = "mixed"

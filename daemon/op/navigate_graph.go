@@ -13,7 +13,7 @@ import (
 
 // find asks the server, and where none can be asked the symbol graph; the
 // answer then says why.
-func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, q question, t adapters.Target) (adapters.Found, error) {
+func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, name string, q question, t adapters.Target) (adapters.Found, error) {
 	lang := b.Adapter()
 	byGraph := q(recipe.ByGraph(recipe.LexiconOf(lang)))
 	if t.Symbol.Path == "" {
@@ -27,6 +27,9 @@ func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, q quest
 	found, err := q(lang.Recipes()).Run(ctx, b, t)
 	why, unserved := api.Unserved(err)
 	if !unserved {
+		if err == nil {
+			sample(ctx, s, b, name, q, t, found)
+		}
 		return found, err
 	}
 	known, err := byGraph.Run(ctx, b, t)

@@ -65,6 +65,8 @@ type Workspace struct {
 	ingest *ingest.Ingester
 	search *searching
 
+	samples samples
+
 	mu       sync.Mutex                    // guards what follows
 	cursor   uint64                        // of the view's log, as far as the index was told of it
 	primed   bool                          // the index was told of every file once
