@@ -148,7 +148,7 @@ func detail(ctx context.Context, s *workbench.Session, m resolve.Match, source s
 		if q(r).Run == nil {
 			return nil, nil
 		}
-		found, err := find(ctx, s, bench, q, adapters.Target{Symbol: sym, Depth: 1})
+		found, err := find(ctx, s, bench, "", q, adapters.Target{Symbol: sym, Depth: 1})
 		if err != nil {
 			return nil, err
 		}

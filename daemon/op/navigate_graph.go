@@ -27,7 +27,7 @@ func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, name st
 	found, err := q(lang.Recipes()).Run(ctx, b, t)
 	why, unserved := api.Unserved(err)
 	if !unserved {
-		if err == nil {
+		if err == nil && found.Source == "" {
 			sample(ctx, s, b, name, q, t, found)
 		}
 		return found, err
