@@ -100,7 +100,7 @@ var thirdParty = map[string]string{
 	"github.com/pelletier/go-toml":                  "daemon/config adapters/rust adapters/python",
 	"github.com/google/jsonschema-go":               "daemon/api/schema",
 	"github.com/aymanbagabas/go-udiff":              "lspclient/change cmd/auractl",
-	"github.com/bmatcuk/doublestar":                 "daemon/view daemon/op graph/watch adapters/rust adapters/python adapters/typescript",
+	"github.com/bmatcuk/doublestar":                 "daemon/view graph/watch adapters/rust adapters/python adapters/typescript",
 	"go.etcd.io/bbolt":                              "graph/store",
 	"github.com/tree-sitter/go-tree-sitter":         "graph/syntax",
 	"github.com/tree-sitter/tree-sitter-python":     "adapters/python",

@@ -31,8 +31,13 @@ func (a *app) viewSearch(p *page, r api.SearchResults) {
 		p.line("%s", head)
 		width := len(strconv.Itoa(s.EndLine))
 		lines := strings.Split(s.Snippet, "\n")
-		for n, line := range lines[:min(len(lines), a.shownLines())] {
-			p.line("%s", strings.TrimRight(a.paint.dim(fmt.Sprintf("%*d", width+2, s.Line+n))+"  "+escape(strings.TrimRight(line, "\r")), " "))
+		shown := lines[:min(len(lines), a.shownLines())]
+		for n, line := range shown {
+			number := a.paint.dim(fmt.Sprintf("%*d", width+2, s.Line+n))
+			p.line("%s", strings.TrimRight(number+"  "+escape(strings.TrimRight(line, "\r")), " "))
+		}
+		if len(shown) < len(lines) {
+			p.line("%s", a.paint.dim(fmt.Sprintf("%*s", width+2, "…")))
 		}
 	}
 	if len(r.Results) == 0 && r.Complete {

@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/auralsp/aura/daemon/api"
 	"github.com/auralsp/aura/daemon/resolve"
@@ -32,35 +29,19 @@ const (
 // searchCode finds parts of files by a name, words or a question.
 func searchCode(ctx context.Context, s *workbench.Session, input any) (any, error) {
 	in := input.(api.SearchQuery)
-	keep, err := kept(in.FilePattern, in.ContentType)
+	paths, err := within(ctx, s, in.Request, "", in.FilePattern)
 	if err != nil {
 		return nil, err
 	}
-	return (&searcher{s: s, query: in.Query, keep: keep, limit: in.Limit}).answer(ctx, "search")
+	return (&searcher{s: s, query: in.Query, keep: kept(s, paths, in.ContentType), limit: in.Limit}).answer(ctx, "search")
 }
 
 // kept says which files a search is about.
-func kept(pattern, content string) (func(string, search.Category) bool, error) {
-	if pattern != "" && !doublestar.ValidatePattern(pattern) {
-		return nil, api.Errorf(api.InvalidArgument, "filePattern %q is no glob; write src/**/*.x or *_test.*", pattern)
-	}
-	pattern = strings.TrimPrefix(pattern, "./")
-	categories := map[string]search.Category{"code": search.Code, "docs": search.Docs, "config": search.Config}
-	want, some := categories[content]
+func kept(s *workbench.Session, paths func(string) bool, content string) func(string, search.Category) bool {
+	want, some := map[string]search.Category{"code": search.Code, "docs": search.Docs, "config": search.Config}[content]
 	return func(file string, c search.Category) bool {
-		if some && c != want {
-			return false
-		}
-		switch {
-		case pattern == "":
-			return true
-		case !strings.Contains(pattern, "/"):
-			return doublestar.MatchUnvalidated(pattern, path.Base(file))
-		case strings.HasSuffix(pattern, "/"):
-			return strings.HasPrefix(file, pattern)
-		}
-		return doublestar.MatchUnvalidated(pattern, file)
-	}, nil
+		return (!some || c == want) && (paths == nil || paths(s.Absolute(file)))
+	}
 }
 
 // searcher answers one search.
@@ -243,7 +224,7 @@ func (q *searcher) exact(ctx context.Context) ([]api.SearchResult, error) {
 	var out []api.SearchResult
 	for _, sym := range syms {
 		file := q.s.Relative(sym.Path)
-		if q.keep != nil && !q.keep(file, search.Code) {
+		if !q.keep(file, search.Code) {
 			continue
 		}
 		f, err := q.s.File(ctx, sym.Path)

@@ -15,7 +15,11 @@ import (
 // what is declared there.
 func semanticQuery(ctx context.Context, s *workbench.Session, input any) (any, error) {
 	in := input.(api.SemanticQuery)
-	q := &searcher{s: s, query: in.Concept, limit: in.Limit}
+	paths, err := within(ctx, s, in.Request, "", "")
+	if err != nil {
+		return nil, err
+	}
+	q := &searcher{s: s, query: in.Concept, keep: kept(s, paths, "all"), limit: in.Limit}
 	for _, c := range []struct {
 		wanted, field string
 		find          func(ctx context.Context, s *workbench.Session, name string) (declaredSet, error)

@@ -122,7 +122,7 @@ func (s *Session) Search(ctx context.Context, q search.Query) (Searched, error) 
 		s.Incomplete(grouped(left) + " files are not read yet; ask again for an answer from all of them")
 	}
 	if n, err := w.search.feeder.Failed(); n > 0 {
-		s.Incomplete(grouped(n) + " files cannot be read: " + err.Error())
+		s.Incomplete("files that cannot be read are left out (" + grouped(n) + ": " + err.Error() + ")")
 	}
 	hits, total, err := w.search.index.Search(ctx, q)
 	return Searched{Hits: hits, Total: total}, err
