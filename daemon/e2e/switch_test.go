@@ -177,6 +177,9 @@ func (s *switching) run(t *testing.T) {
 			}
 		}
 	}
+	if r := s.w.index(t, "verify"); !r.Success || r.Pending != 0 || r.Files == 0 {
+		t.Errorf("at the end the index of %d files differs from a new reading in %d: %v", r.Files, r.Total, r.Differences)
+	}
 	t.Logf("%d switches: %d answers while one tag stood, %d with a checkout between, %d flagged", *switchN, s.strict, s.between, s.flagged)
 	if s.strict-s.flagged < len(s.questions) || s.between == 0 {
 		t.Error("hardly anything was asked: that proves little")

@@ -1,8 +1,12 @@
 package view_test
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"testing"
+
+	"github.com/auralsp/aura/daemon/view"
 )
 
 func (r *rig) listed() []string {
@@ -26,6 +30,32 @@ func TestF15_FolderThatTurnsOutToBeACache(t *testing.T) {
 			t.Errorf("%d folders are followed, want the root, lib, lib/vendor and lib/vendor/deep", got)
 		}
 	})
+}
+
+// F15: what is ignored costs no watch, however much it is, and gives back those
+// that it had when it is ignored from now on.
+func TestF15_IgnoredFoldersCostNoWatches(t *testing.T) {
+	r := open(t, map[string]string{"a.x": "", "lib/.gitignore": "gen/\n"}, view.Options{})
+	before := kernelObjects(t)
+	for i := range 500 {
+		for _, dir := range []string{"node_modules", "lib/gen", "lib/deep/__pycache__"} {
+			r.must(os.MkdirAll(r.path(fmt.Sprintf("%s/p%d", dir, i)), 0o755))
+		}
+	}
+	r.want("files", []string{"a.x"}, r.listed())
+	if after := kernelObjects(t); after != before+1 {
+		t.Errorf("%d watches and files are open for ignored folders, want one for lib/deep", after-before)
+	}
+	r.must(os.Remove(r.path("lib/.gitignore")))
+	r.listed()
+	if after := kernelObjects(t); after != before+2+500 {
+		t.Errorf("%d watches and files are open for folders that are no longer ignored", after-before)
+	}
+	r.write(".gitignore", "/lib\n")
+	r.listed()
+	if after := kernelObjects(t); after != before-1 {
+		t.Errorf("%d more watches and files are open after lib was ignored, want those of lib given back", after-before)
+	}
 }
 
 // What is above the root, and in git's own folder, is not followed; it counts all the same.
