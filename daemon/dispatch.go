@@ -336,6 +336,8 @@ func refusal(ctx context.Context, err error) error {
 		return api.Errorf(api.StaleContent, "a file keeps changing while it is asked about; ask again: %v", err)
 	case errors.Is(err, view.ErrTooLarge):
 		return api.Errorf(api.FileTooLarge, "%v", err)
+	case errors.Is(err, view.ErrFolder):
+		return api.Errorf(api.InvalidArgument, "%v; name a file that is in it", err)
 	case errors.Is(err, view.ErrNotRegular):
 		return api.Errorf(api.BinaryFile, "%v", err)
 	case errors.Is(err, view.ErrOutside):

@@ -108,6 +108,7 @@ func TestErrorsOfInput(t *testing.T) {
 		{"outline", map[string]any{"filePath": "missing.go"}, api.FileNotFound},
 		{"outline", map[string]any{"filePath": "big.go"}, api.FileTooLarge},
 		{"outline", map[string]any{"filePath": "binary.go"}, api.BinaryFile},
+		{"outline", map[string]any{"filePath": "."}, api.InvalidArgument},
 		{"outline", map[string]any{"filePath": "../outside.go"}, api.OutsideWorkspace},
 		{"outline", map[string]any{"filePath": outside}, api.OutsideWorkspace},
 		{"outline", map[string]any{"filePath": "README.md"}, api.UnsupportedOperation},

@@ -2,7 +2,6 @@ package view
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"syscall"
@@ -30,7 +29,7 @@ func readRegular(path string, buf []byte, limit int64) (data []byte, before, aft
 		return nil, before, after, err
 	}
 	if !before.Mode.IsRegular() {
-		return nil, before, after, fmt.Errorf("%s: %w", path, ErrNotRegular)
+		return nil, before, after, notRegular(path, before.Mode)
 	}
 	if before.Size > limit {
 		return nil, before, after, &TooLargeError{path, before.Size, limit}

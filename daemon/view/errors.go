@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // Errors of a View. Those that are types unwrap to one of these.
@@ -11,6 +12,8 @@ var (
 	ErrTooLarge = errors.New("file is too large")
 	// ErrNotRegular says that a path leads to a folder, pipe, socket or device.
 	ErrNotRegular = errors.New("not a regular file")
+	// ErrFolder is an ErrNotRegular: the path leads to a folder.
+	ErrFolder = fmt.Errorf("a folder, and %w", ErrNotRegular)
 	// ErrOutside says that a path lies outside the workspace where that is not allowed.
 	ErrOutside = errors.New("path is outside the workspace")
 	// ErrPath says that a path is not absolute and clean.
@@ -29,6 +32,14 @@ var (
 	// ErrClosed says that the View is closed.
 	ErrClosed = errors.New("view is closed")
 )
+
+// notRegular is ErrNotRegular, or ErrFolder, of what a path leads to.
+func notRegular(path string, mode fs.FileMode) error {
+	if mode.IsDir() {
+		return fmt.Errorf("%s is %w", path, ErrFolder)
+	}
+	return fmt.Errorf("%s: %w", path, ErrNotRegular)
+}
 
 // TooLargeError is ErrTooLarge with the sizes in bytes.
 type TooLargeError struct {

@@ -2,7 +2,6 @@ package view
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -147,7 +146,7 @@ func (v *View) look(f *file, want bool) []byte {
 	switch {
 	case next.err != nil:
 	case !next.stamp.Mode.IsRegular():
-		next.err = fmt.Errorf("%s: %w", f.path, ErrNotRegular)
+		next.err = notRegular(f.path, next.stamp.Mode)
 	case next.stamp.Size > v.opts.MaxFile:
 		next.exists, next.err = true, &TooLargeError{f.path, next.stamp.Size, v.opts.MaxFile}
 	case want || f.hashed || f.indexed:

@@ -106,6 +106,9 @@ func TestF09_NothingButRegularFilesIsOpened(t *testing.T) {
 			t.Errorf("Read %s: %v, want ErrNotRegular", name, err)
 		}
 	}
+	if _, err := r.v.Read(ctx, r.path(".")); !errors.Is(err, view.ErrFolder) {
+		t.Errorf("a folder: %v", err)
+	}
 	if _, err := r.v.Read(ctx, r.path("loop")); err == nil {
 		t.Error("a link to itself was read")
 	}
