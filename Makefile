@@ -80,6 +80,12 @@ KILLS ?= 20
 chaos: tools ## kill each server KILLS times under eight clients: make chaos LANGUAGE=rust KILLS=20 SEED=1
 	$(GO) test -count=1 -timeout 2h -v -run '^TestChaos$$/$(LANGUAGE)' ./daemon/e2e -args -chaos.kills=$(KILLS) -chaos.seed=$(SEED)
 
+SWITCHES ?= 50
+
+.PHONY: switch
+switch: tools ## switch between two tags of a repository SWITCHES times while four clients ask: make switch SWITCHES=50 SEED=1
+	$(GO) test -count=1 -timeout 2h -v -run '^TestF05_SwitchingTags$$' ./daemon/e2e -args -switch.n=$(SWITCHES) -switch.seed=$(SEED)
+
 FUZZTIME ?= 30s
 
 .PHONY: fuzz

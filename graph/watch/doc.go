@@ -8,9 +8,11 @@
 //
 // Goroutines: Start begins one that drains the one fsnotify instance of the
 // daemon and never blocks; each Root has one that follows its directories,
-// settles batches and polls what cannot be watched. Close waits for all.
+// settles batches and polls what cannot be watched. Many folders at once are
+// looked at by short-lived workers that this one waits for. Close waits for all.
 //
-// What notifications miss, and so this package does too: writes through a
-// memory map, and changes that another machine makes to a network file system.
-// Such roots are to be opened with Options.Poll.
+// What notifications miss, and so this package does too: writes through a memory
+// map, and what is mounted or unmounted below a root. Folders on network file
+// systems, and those for which the kernel has no watch left, are polled by
+// themselves; Status says which and why.
 package watch
