@@ -127,6 +127,9 @@ func symbol(ctx context.Context, s *workbench.Session, input any) (any, error) {
 // detail joins what syntax says of a symbol with the counts that its server gives.
 func detail(ctx context.Context, s *workbench.Session, m resolve.Match, source sources) (api.SymbolDetail, error) {
 	sym := m.Symbol()
+	for _, d := range m.Declarations[1:] {
+		sym.Attributes = union(sym.Attributes, d.Attributes) // each part of a type may carry its own
+	}
 	f, err := s.File(ctx, sym.Path)
 	if err != nil {
 		return api.SymbolDetail{}, err
