@@ -108,12 +108,15 @@ func TestProgramsAreFoundInTheClientsPath(t *testing.T) {
 		}
 	}
 	question := map[string]any{"symbolName": "Order", "limit": all}
-	refused(t, w.call(t, "aura_references", question, nil), api.ServerUnavailable)
-	w.env = with
 	var got api.Places
 	w.must(t, "aura_references", question, &got)
-	if want := shops()["go"].references; got.Total != want {
-		t.Errorf("%d references, want %d", got.Total, want)
+	if got.Unserved != api.ServerUnavailable {
+		t.Errorf("a server was asked where there is none: %+v", got.Trust)
+	}
+	w.env, got = with, api.Places{}
+	w.must(t, "aura_references", question, &got)
+	if want := shops()["go"].references; got.Total != want || got.Source != "server" {
+		t.Errorf("%d references from the %s, want %d from the server", got.Total, got.Source, want)
 	}
 	var doctor api.Doctor
 	w.must(t, "doctor", map[string]any{}, &doctor)
