@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,11 +154,32 @@ func median(list []time.Duration) time.Duration {
 	return list[len(list)/2]
 }
 
-// BenchmarkFullIndex reads the standard library for the first time, against its
-// parser alone; then asks once more after a restart.
+// BenchmarkFullIndex reads real code for the first time, against its parser
+// alone and beside universal-ctags; then asks once more after a restart.
 func BenchmarkFullIndex(b *testing.B) {
+	b.Run("go", func(b *testing.B) {
+		fullIndex(b, library(b, "go", "net", "cmd/compile", "crypto"), "ServeMux")
+	})
+	b.Run("python", func(b *testing.B) {
+		out, err := exec.Command("python3", "-c", "import sysconfig; print(sysconfig.get_path('stdlib'))").Output()
+		if err != nil {
+			b.Logf("MISSING: there is no python3, whose library would be read: %v", err)
+			return
+		}
+		root := b.TempDir()
+		for _, part := range []string{"asyncio", "email", "http", "json", "logging", "multiprocessing", "unittest", "xml"} {
+			if err := os.CopyFS(filepath.Join(root, part), os.DirFS(filepath.Join(strings.TrimSpace(string(out)), part))); err != nil {
+				b.Fatal(err)
+			}
+		}
+		old(b, root)
+		fullIndex(b, root, "BaseEventLoop")
+	})
+}
+
+// fullIndex measures the first index of a tree in which a name is declared.
+func fullIndex(b *testing.B, root, name string) {
 	w := newBenchWorld(b)
-	root := library(b, "go", "net", "cmd/compile", "crypto")
 	specs := w.specs()
 	var paths []string
 	all, _ := walk(b, root)
@@ -166,21 +188,85 @@ func BenchmarkFullIndex(b *testing.B) {
 			paths = append(paths, p)
 		}
 	}
-	var full, again, floor, verify []time.Duration
+	list := filepath.Join(b.TempDir(), "list")
+	if err := os.WriteFile(list, []byte(strings.Join(paths, "\n")), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	tags, err := exec.LookPath("ctags")
+	if err != nil {
+		b.Log("MISSING: universal-ctags is not installed, there is no ratio to it")
+	}
+	var full, again, floor, verify, other []time.Duration
 	for b.Loop() {
 		floor = append(floor, w.parse(b, paths, specs))
 		cache := b.TempDir()
-		full = append(full, w.ask(b, root, cache, "ServeMux", nil))
-		again = append(again, w.ask(b, root, cache, "ServeMux", nil))
+		full = append(full, w.ask(b, root, cache, name, nil))
+		again = append(again, w.ask(b, root, cache, name, nil))
 		_, took := walk(b, root)
 		verify = append(verify, took)
+		if tags != "" {
+			began := time.Now()
+			if out, err := exec.Command(tags, "-f", "/dev/null", "-L", list).CombinedOutput(); err != nil {
+				b.Fatalf("%v: %s", err, out)
+			}
+			other = append(other, time.Since(began))
+		}
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(len(paths)), "files")
 	b.ReportMetric(float64(median(full).Milliseconds()), "first-ms")
 	b.ReportMetric(float64(median(full))/float64(median(floor)), "first/parser")
+	if tags != "" {
+		b.ReportMetric(float64(median(full))/float64(median(other)), "first/ctags")
+	}
 	b.ReportMetric(float64(median(again).Milliseconds()), "restart-ms")
 	b.ReportMetric(float64(median(again))/float64(median(verify)), "restart/walk")
+}
+
+// BenchmarkSaveToQueryable saves a file and asks for the name that it declares
+// now, against writing the file and reading it again.
+func BenchmarkSaveToQueryable(b *testing.B) {
+	w := newBenchWorld(b)
+	root := library(b, "net", "crypto")
+	w.ask(b, root, b.TempDir(), "ServeMux", func(s *workbench.Session) {
+		path := filepath.Join(root, "net", "http", "server.go")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var took, floor []time.Duration
+		for b.Loop() {
+			for i := range 200 {
+				name := fmt.Sprintf("Saved%d", i)
+				content := fmt.Appendf(slices.Clone(text), "\nfunc %s() {}\n", name)
+				began := time.Now()
+				if err := os.WriteFile(path, content, 0o644); err != nil {
+					b.Fatal(err)
+				}
+				written := time.Now()
+				now, err := s.Workspace().Begin(b.Context(), workbench.Caller{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				found, err := now.Reader().ByName(b.Context(), name)
+				if err != nil || len(found) != 1 {
+					b.Fatalf("%s: %v, %v", name, found, err)
+				}
+				took = append(took, time.Since(written))
+				now.Close()
+				again := time.Now()
+				if _, err := os.ReadFile(path); err != nil {
+					b.Fatal(err)
+				}
+				floor = append(floor, time.Since(again)+written.Sub(began))
+			}
+		}
+		slices.Sort(took)
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+		b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+		b.ReportMetric(float64(took[len(took)/2])/float64(median(floor)), "p50/write+read")
+	})
 }
 
 // BenchmarkOpen50000 opens a workspace of many small files that was indexed

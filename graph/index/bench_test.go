@@ -51,13 +51,20 @@ func million(b *testing.B) (x *index.Index, bytes uint64) {
 	for i := range sources {
 		sources[i] = index.Source{Path: fmt.Sprintf("/w/f%05d", i), Spec: spec, Place: syntax.Place{Language: "l", Project: "."}}
 	}
-	text := make([]byte, 10_000)
+	// Ten kilobytes, with about as many different words as a file of that size has.
+	text := func(path string) []byte {
+		var b strings.Builder
+		for i := range 600 {
+			fmt.Fprintf(&b, "word%s%d(%d) + ", path[2:], i%220, i%40)
+		}
+		return []byte(b.String())
+	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	x = index.New()
 	if err := x.Refresh(b.Context(), sources, func(_ context.Context, path string) ([]byte, index.Hash, error) {
-		return text, sha256.Sum256([]byte(path)), nil
+		return text(path), sha256.Sum256([]byte(path)), nil
 	}); err != nil {
 		b.Fatal(err)
 	}
