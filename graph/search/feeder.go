@@ -188,8 +188,8 @@ func (f *Feeder) Wait(ctx context.Context, tell func(done, total int)) (left int
 		return 0, nil
 	}
 	f.waiters[w] = true
-	f.mu.Unlock()
 	total := w.left
+	f.mu.Unlock()
 	remaining := func() int {
 		f.mu.Lock()
 		defer f.mu.Unlock()

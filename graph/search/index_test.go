@@ -20,7 +20,7 @@ var vocabulary = strings.Fields("order store save load parse flag http request r
 // scribble makes a text of words.
 func scribble(r *rand.Rand) []byte {
 	var b strings.Builder
-	for range 1 + r.IntN(150) {
+	for range 1 + r.IntN(60) {
 		b.WriteString(vocabulary[r.IntN(len(vocabulary))])
 		b.WriteByte(" \n"[r.IntN(2)])
 	}
@@ -35,7 +35,7 @@ func TestAnyEditsLeaveWhatACleanBuildHolds(t *testing.T) {
 	files := map[string][]byte{}
 	x := New()
 	// Enough for several segments, merges and rewrites.
-	for range 9_000 {
+	for range 5_500 {
 		path := fmt.Sprintf("d%d/f%d.x", r.IntN(9), r.IntN(700))
 		if r.IntN(10) == 0 {
 			delete(files, path)

@@ -31,20 +31,28 @@ type term struct {
 	group  int // the word of the question that it stands for
 }
 
-// The constants of BM25, and how little of the best score is still an answer.
+// How BM25 counts: a word that is there often soon says no more, and a long chunk
+// that holds it says less. Short chunks are about as good as those of some words.
 const (
-	saturation   = 1.6
-	lengthPart   = 0.5
-	floor        = 0.25
-	steep        = 1.6
-	minorPart    = 0.7 // of the score is left to a file that is beside the program
-	joined       = 0.9 // two words of the question as one word of a program
-	alike        = 0.6 // an abbreviation, or what one stands for
-	typical      = 1 << 3
-	filePart     = 0.35 // of what its whole file scores is added to a chunk
-	repeated     = 0.88 // of the score is left to each further chunk of a file
-	mostRepeated = 12
+	saturation = 1.6
+	lengthPart = 0.5
+	typical    = 8 // words
 )
+
+// What else a score is made of.
+const (
+	joined       = 0.9  // two words of the question as one word of a program
+	alike        = 0.6  // an abbreviation, or what one stands for
+	minorPart    = 0.7  // is left to a file that is beside the program
+	filePart     = 0.35 // of what its whole file scores is added to a chunk
+	repeated     = 0.88 // is left to each further chunk of a file
+	mostRepeated = 12
+	floor        = 0.25 // of the best score is the least that is an answer
+	steep        = 1.6  // of the curve that brings scores below 1
+)
+
+// maxQuestion bounds the words of a question that are looked for.
+const maxQuestion = 64
 
 // parse takes a question apart. Words that say nothing are left out unless there
 // are no others.
@@ -53,7 +61,7 @@ func (a *analyzer) parse(question string) (terms []term, groups int, minorWanted
 	collect := func(stop bool) {
 		words = words[:0]
 		eachWord([]byte(question), func(w []byte) {
-			if !stop || !stopWords[strings.ToLower(string(w))] {
+			if len(words) < maxQuestion && (!stop || !stopWords[strings.ToLower(string(w))]) {
 				words = append(words, string(w))
 			}
 		})
@@ -80,7 +88,7 @@ func (a *analyzer) parse(question string) (terms []term, groups int, minorWanted
 				put(hash(s), alike, groups)
 			}
 			groups++
-			minorWanted = minorWanted || st == "test" || st == "exampl" || st == "mock" || st == "fixtur" || st == "benchmark" || st == "changelog" || st == "licens"
+			minorWanted = minorWanted || minorWords[st]
 		}
 		if len(own) > 1 {
 			put(hash(strings.Join(own, "")), joined, groups)
@@ -96,6 +104,9 @@ func (a *analyzer) parse(question string) (terms []term, groups int, minorWanted
 	}
 	return terms, groups, minorWanted
 }
+
+// minorWords, as stems, ask for files beside the program.
+var minorWords = set("test exampl sampl mock fixtur benchmark bench demo spec changelog licens")
 
 // Search returns the hits of a question, the best first, and how many chunks
 // answer it in all. The same question on the same files has the same answer.
