@@ -181,12 +181,13 @@ func declarations(ctx context.Context, b adapters.Bench, sym graph.Symbol) (map[
 }
 
 // Implementations answers with the symbols that implement the one asked about,
-// or that it implements.
+// or that it implements. Some servers name a class among its own.
 func Implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
 	list, err := Locate(ctx, b, adapters.Navigate, protocol.MethodTextDocumentImplementation, t.Symbol, nil)
 	if err != nil {
 		return adapters.Found{}, err
 	}
+	list = slices.DeleteFunc(list, func(p adapters.Place) bool { return p.Path == t.Symbol.Path && p.Span == t.Symbol.NameSpan })
 	return asSymbols(ctx, b, list), nil
 }
 

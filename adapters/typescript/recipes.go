@@ -168,7 +168,7 @@ func implementations(ctx context.Context, b adapters.Bench, t adapters.Target) (
 		return found, err
 	}
 	found.Hits = slices.DeleteFunc(found.Hits, func(h adapters.Hit) bool {
-		if usage(t.Symbol, h.Place) == usedByImport || h.Place.Path == t.Symbol.Path && h.Place.Span == t.Symbol.NameSpan {
+		if usage(t.Symbol, h.Place) == usedByImport {
 			return true
 		}
 		if h.Place.File.Content()[h.Place.Span.Start] == '[' {
