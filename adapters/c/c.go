@@ -32,7 +32,7 @@ func New() *recipe.Grammar {
 		ID: "c", Name: "C/C++", Extensions: extensions, LanguageID: ids,
 		Markers: []string{"compile_commands.json", "CMakeLists.txt", "meson.build", "configure.ac", "Makefile"},
 	}, syntax.TreeSitter{
-		Version:   "c1", // changes whenever a file is read otherwise than before
+		Version:   "c2", // changes whenever a file is read otherwise than before
 		Separator: "::",
 		Grammars: []syntax.Grammar{
 			{Extensions: []string{".c"}, Language: cTables, Query: cQuery + "(parameter_list (variadic_parameter) @parameter) @parameters"},

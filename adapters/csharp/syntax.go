@@ -12,7 +12,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "csharp3"
+const extractorVersion = "csharp4"
 
 //go:embed csharp.scm
 var query string
@@ -34,6 +34,7 @@ func spec() *syntax.Spec {
 		Comment:   comment,
 		Parameter: parameter,
 		Complete:  complete,
+		Mask:      mask,
 	}.Spec()
 }
 
@@ -111,4 +112,16 @@ func complete(s, parent *graph.Symbol) {
 func ofRecord(s, parent *graph.Symbol) bool {
 	return parent.Kind == graph.KindRecord && s.Kind == graph.KindProperty &&
 		(parent.Body == (graph.Span{}) || s.Decl.End <= parent.Body.Start)
+}
+
+// refPartial is the head of a declaration that the grammar does not know.
+var refPartial = regexp.MustCompile(`\b(ref)\s+partial\s+struct\b`)
+
+// mask hides from the parser what the grammar does not know.
+func mask(_ string, content []byte) []graph.Span {
+	var out []graph.Span
+	for _, at := range refPartial.FindAllSubmatchIndex(content, -1) {
+		out = append(out, graph.Span{Start: at[2], End: at[3]})
+	}
+	return out
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // extractorVersion changes whenever a file is read otherwise than before.
-const extractorVersion = "rust3"
+const extractorVersion = "rust4"
 
 //go:embed rust.scm
 var query string
@@ -125,6 +125,11 @@ func parameter(node, typ string) string {
 
 // complete tells who may use a declaration, and takes that out of its modifiers.
 func complete(s, parent *graph.Symbol) {
+	// A lifetime in the bounds is no base, nor what need not be implemented.
+	s.Bases = slices.DeleteFunc(s.Bases, func(b string) bool { return strings.HasPrefix(b, "'") || strings.HasPrefix(b, "?") })
+	if len(s.Bases) == 0 {
+		s.Bases = nil
+	}
 	visible := ""
 	var kept []string
 	for _, m := range s.Modifiers {

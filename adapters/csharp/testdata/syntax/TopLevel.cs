@@ -15,3 +15,4 @@ static void Calls(Order? order)
     _ = new Order(await Load<int>(2));
     (callback)(order is Order(1) ? 1 : 2);
 }
+public readonly ref partial struct Slice<T> : IEquatable<Slice<T>> where T : unmanaged { public int Length => 0; }

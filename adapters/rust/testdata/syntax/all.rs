@@ -135,3 +135,8 @@ fn calls(order: &Order<'_, u8, 1>) {
     (order.hook)(Some(1));
     if let Some(_) = shop::find() {}
 }
+
+/// Documented.
+#[derive(Debug)] /* both */ #[cfg_attr(feature = "serde", derive(Serialize))]
+struct Twice;
+trait Bounded: Send + 'static + ?Sized {}
