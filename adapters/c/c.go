@@ -61,6 +61,7 @@ func New() *recipe.Grammar {
 	})
 }
 
+// statements are words that no declaration is called, nor its type.
 var statements = []string{"if", "for", "while", "switch", "return", "goto", "else", "case", "do", "sizeof", "break", "throw", "delete"}
 
 // comment tells documentation, as doxygen has it, from other comments.
