@@ -23,24 +23,19 @@ def heads(node):
         case ast.Constant(value=None):
             yield "None"
         case ast.BinOp(op=ast.BitOr()):
-            yield from some([node.left, node.right])
+            yield from heads(node.left)
+            yield from heads(node.right)
         case ast.Subscript(value=value, slice=inner):
             items = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             name = next(heads(value), "")
             if name == "Union":
-                yield from some(items)
+                yield from (n for item in items for n in heads(item))
             elif name == "Optional":
                 yield from heads(inner)
             elif name == "Annotated":
                 yield from heads(items[0])
             elif name:
                 yield name
-
-
-def some(nodes):
-    """Several types of which one is meant; that it may be none says nothing."""
-    names = [n for node in nodes for n in heads(node)]
-    yield from ([n for n in names if n != "None"] or names)
 
 
 def facts(tree):

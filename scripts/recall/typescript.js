@@ -10,11 +10,7 @@ const root = process.argv[3];
 function heads(type) {
   if (!type) return [];
   if (ts.isTypeReferenceNode(type)) return [last(type.typeName)];
-  if (ts.isUnionTypeNode(type) || ts.isIntersectionTypeNode(type)) {
-    const all = type.types.flatMap(heads);
-    const some = all.filter((n) => n !== "null" && n !== "undefined");
-    return some.length ? some : all;
-  }
+  if (ts.isUnionTypeNode(type) || ts.isIntersectionTypeNode(type)) return type.types.flatMap(heads);
   if (ts.isParenthesizedTypeNode(type) || ts.isOptionalTypeNode(type) || ts.isRestTypeNode(type)) return heads(type.type);
   if (ts.isTypeOperatorNode(type)) return type.operator === ts.SyntaxKind.ReadonlyKeyword ? heads(type.type) : [];
   if (ts.isTupleTypeNode(type)) return type.elements.length > 1 ? type.elements.flatMap((e) => heads(ts.isNamedTupleMember(e) ? e.type : e)) : [];
