@@ -330,6 +330,14 @@ func (g *byGraph) derived(ctx context.Context, t adapters.Target) (adapters.Foun
 	}
 	g.guessed = g.guessed || g.lex.Structural && t.Symbol.Kind == graph.KindInterface
 	found, err := newLineage(g).derived(ctx, t.Symbol, t.Transitive)
+	if err == nil && t.Symbol.Kind == graph.KindTrait {
+		g.guessed = true // an implementation without members, apart from its type, leaves no trace
+		more, err := g.apart(ctx, t.Symbol)
+		if err != nil {
+			return found, err
+		}
+		return g.add(ctx, found, more)
+	}
 	if err != nil || !g.lex.Structural || t.Symbol.Kind != graph.KindInterface {
 		return found, err
 	}
