@@ -259,7 +259,7 @@ func rustFacts(t *testing.T, dir string) string {
 				}
 				continue
 			}
-			if kind != "Module" && kind != "Local" {
+			if kind != "Local" {
 				for _, a := range rustAttributes(source[start:at]) {
 					w.put("attribute", line, name, a)
 				}
