@@ -84,7 +84,7 @@ func TestTextsAreRankedByMeaningAndSentOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	content[len(content)-1] ^= 1
-	if err := os.WriteFile(name, content[:len(content)], 0o600); err != nil {
+	if err := os.WriteFile(name, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	asked = nil
