@@ -19,24 +19,11 @@ import (
 // mentions changes the name in comments and strings, as asked for, of the
 // files that refer to the symbol. References in documentation follow by the server.
 func (r *renamer) mentions(ctx context.Context) error {
-	if !r.In.Comments && !r.In.Strings {
-		return nil
-	}
-	for _, path := range r.Edits.Paths() {
-		src, err := r.source(ctx, path)
-		if err != nil {
-			return err
-		}
-		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
-			if r.Edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) || interpolated(src, m) {
-				continue
-			}
-			if m.Token.Kind == syntax.Comment && r.In.Comments || m.Token.Kind == syntax.String && r.In.Strings {
-				r.Edits.Add(path, m.Span, r.In.NewName)
-			}
-		}
-	}
-	return nil
+	return r.Mention(ctx, func(s *recipe.Source, m recipe.Mention) bool {
+		src := &source{s}
+		asked := m.Token.Kind == syntax.Comment && r.In.Comments || m.Token.Kind == syntax.String && r.In.Strings
+		return asked && r.reaches(src, m.Span.Start) && !interpolated(src, m)
+	})
 }
 
 // interpolated reports whether a word is code within a string.

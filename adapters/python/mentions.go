@@ -17,30 +17,16 @@ import (
 // mentions changes the name where comments and documentation, and if asked for
 // other strings, of the files that refer to the symbol mention it.
 func (r *renamer) mentions(ctx context.Context) error {
-	if !r.In.Comments && !r.In.Strings {
-		return nil
-	}
-	for _, path := range r.Edits.Paths() {
-		src, err := r.source(ctx, path)
-		if err != nil {
-			return err
+	return r.Mention(ctx, func(s *recipe.Source, m recipe.Mention) bool {
+		src := &source{s}
+		if !r.reaches(src, m.Span.Start) {
+			return false
 		}
-		if src.Tree == nil {
-			continue
+		if m.Token.Kind == syntax.Comment || src.docstring(m.Token) {
+			return r.In.Comments && src.means(m, r.Symbol)
 		}
-		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
-			if r.Edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
-				continue
-			}
-			switch documents := m.Token.Kind == syntax.Comment || src.docstring(m.Token); {
-			case documents && r.In.Comments && src.means(m, r.Symbol):
-				r.Edits.Add(path, m.Span, r.In.NewName)
-			case !documents && r.In.Strings:
-				r.Edits.Add(path, m.Span, r.In.NewName)
-			}
-		}
-	}
-	return nil
+		return r.In.Strings
+	})
 }
 
 // reaches reports whether a local symbol can be meant at an offset.

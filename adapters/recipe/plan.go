@@ -82,6 +82,29 @@ func (p *Plan) Where(src *Source, offset int) string {
 	return fmt.Sprintf("%s:%d:%d", Relative(p.Bench, src.Path), at.Line, at.Column)
 }
 
+// Mention changes the name where comments and strings of the edited files hold
+// it as a word, and follows says that it is meant and that the options want it.
+func (p *Plan) Mention(ctx context.Context, follows func(src *Source, m Mention) bool) error {
+	if !p.In.Comments && !p.In.Strings {
+		return nil
+	}
+	for _, path := range p.Edits.Paths() {
+		src, err := p.Source(ctx, path)
+		if err != nil {
+			return err
+		}
+		if src.Tree == nil {
+			continue
+		}
+		for _, m := range Mentions(src.Tree, src.Content, p.Symbol.Name) {
+			if !p.Edits.Covers(path, m.Span) && follows(src, m) {
+				p.Edits.Add(path, m.Span, p.In.NewName)
+			}
+		}
+	}
+	return nil
+}
+
 // Draft makes the answer of a change, which is that of Edits however it is cut
 // into edits, and of the moves; it finds the renamed symbol in the planned text.
 // bare takes the marks off a name that are not part of it; it may be nil.

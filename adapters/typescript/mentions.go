@@ -20,31 +20,15 @@ import (
 
 // mentions adds the whole words in comments and strings that the options ask for.
 func (r *renamer) mentions(ctx context.Context) error {
-	if !r.In.Comments && !r.In.Strings {
-		return nil
-	}
-	for _, path := range r.Edits.Paths() {
-		src, err := r.source(ctx, path)
-		if err != nil {
-			return err
+	return r.Mention(ctx, func(s *recipe.Source, m recipe.Mention) bool {
+		if !r.reaches(&page{s}, m.Span.Start) {
+			return false
 		}
-		if src.Tree == nil {
-			continue
+		if m.Token.Kind == syntax.Comment {
+			return r.In.Comments && means(s.Content, m, r.Symbol)
 		}
-		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
-			if r.Edits.Covers(path, m.Span) || !r.reaches(src, m.Span.Start) {
-				continue
-			}
-			comment := m.Token.Kind == syntax.Comment
-			switch {
-			case comment && r.In.Comments && means(src.Content, m, r.Symbol):
-				r.Edits.Add(path, m.Span, r.In.NewName)
-			case !comment && r.In.Strings && !imported(src.Tree, m.Span.Start):
-				r.Edits.Add(path, m.Span, r.In.NewName)
-			}
-		}
-	}
-	return nil
+		return r.In.Strings && !imported(s.Tree, m.Span.Start)
+	})
 }
 
 // reaches reports whether a local symbol can be meant at an offset.
