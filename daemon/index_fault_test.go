@@ -174,6 +174,31 @@ func TestF15GeneratedAndVendoredFiles(t *testing.T) {
 	wantPaths(t, ws, "Generated")
 }
 
+// F15: a file that is deleted, and is there again when it is ignored by then,
+// is left out, though nobody asked in between.
+func TestF15AFileThatComesBackIgnored(t *testing.T) {
+	ws := openTree(t, map[string]string{"a.go": function("Here"), "b.go": function("There")})
+	wantPaths(t, ws, "Here", "a.go")
+	noticed := func() {
+		t.Helper()
+		if _, err := ws.View().Barrier(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(ws.Root(), "a.go")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	noticed()
+	put(t, filepath.Join(ws.Root(), ".gitignore"), "a.go\n")
+	noticed()
+	put(t, path, function("Here"))
+	noticed()
+	wantPaths(t, ws, "Here")
+	wantPaths(t, ws, "There", "b.go")
+	sound(t, ws)
+}
+
 // saved are the options of a workspace with an index that outlives it.
 func saved(t *testing.T, root string) func() *workbench.Workspace {
 	t.Helper()

@@ -34,13 +34,17 @@ func (w *Workspace) tell(ctx context.Context, snap *view.Snapshot) error {
 	var paths []string
 	entries, now, reset := w.view.Since(w.cursor)
 	marked, dropped := false, false
+	last := make(map[string]view.Entry, len(entries)) // what came before does not count
 	for _, e := range entries {
 		marked = marked || w.marks(e.Path)
-		if _, code := w.Language(e.Path); code && e.Kind != view.Deleted && e.Owner == "" && !snap.Listed(e.Path) {
+		last[e.Path] = e
+	}
+	for path, e := range last {
+		if _, code := w.Language(path); code && e.Kind != view.Deleted && e.Owner == "" && !snap.Listed(path) {
 			dropped = true // it is there, and is to be left out from now on
 			continue
 		}
-		paths = append(paths, e.Path)
+		paths = append(paths, path)
 	}
 	if marked || reset {
 		clear(w.projects)
