@@ -100,7 +100,11 @@ func ask(ctx context.Context, s *workbench.Session, in navigation, name string, 
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := find(ctx, s, bench, name, q, adapters.Target{Symbol: sym, Depth: max(in.depth, 1), Transitive: in.transitive})
+		target := adapters.Target{Symbol: sym, Depth: max(in.depth, 1), Transitive: in.transitive}
+		found, err := find(ctx, s, bench, name, q, target)
+		if err == nil && sym.Path != "" && m.Use != (graph.Span{}) {
+			found, err = withUse(ctx, s, bench, name, target, m, found)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

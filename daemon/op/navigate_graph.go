@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/daemon/api"
+	"github.com/auralsp/aura/daemon/resolve"
 	"github.com/auralsp/aura/daemon/workbench"
 )
 
@@ -39,4 +41,44 @@ func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, name st
 	s.Unserved(lang.Language().ID, why)
 	s.Warn(why.Message)
 	return known, err
+}
+
+// withUse completes the uses of what is declared outside the workspace. Asked
+// at the declaration, some servers tell of its own files only: the one use that
+// is known must be among the answers, or it is asked there.
+func withUse(ctx context.Context, s *workbench.Session, b *workbench.Bench, name string, t adapters.Target, m resolve.Match, found adapters.Found) (adapters.Found, error) {
+	switch name {
+	case "references", "usages":
+	default:
+		return found, nil
+	}
+	known := func(f adapters.Found) bool {
+		return slices.ContainsFunc(f.Hits, func(h adapters.Hit) bool { return h.Place.Path == m.From && h.Place.Span.Start == m.Use.Start })
+	}
+	if known(found) {
+		return found, nil
+	}
+	sym := t.Symbol
+	t.Symbol.Path, t.Symbol.NameSpan = m.From, m.Use
+	again, err := find(ctx, s, b, "references", references, t)
+	usage := recipe.LexiconOf(b.Adapter()).Usage
+	for i := range again.Hits {
+		// It was asked at a use, which is no declaration.
+		h := &again.Hits[i]
+		declared, ok := recipe.SymbolAt(ctx, b, h.Place)
+		h.IsDeclaration = ok && !s.Inside(h.Place.Path) && declared.Name == sym.Name
+		if h.Usage == "" && !h.IsDeclaration && usage != nil {
+			h.Usage = usage(sym, h.Place)
+		}
+	}
+	if name == "usages" {
+		again.Hits = slices.DeleteFunc(again.Hits, func(h adapters.Hit) bool { return h.IsDeclaration })
+	}
+	if err != nil || !known(again) {
+		s.Incomplete(fmt.Sprintf("the server does not list every use of %s, which is declared outside the workspace", t.Symbol.Name))
+	}
+	if err != nil || !known(again) {
+		return found, nil
+	}
+	return again, nil
 }

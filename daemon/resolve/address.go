@@ -28,8 +28,10 @@ type Match struct {
 	// External says that it is declared outside the workspace. Where nobody knows
 	// where, its symbol has no path.
 	External bool
-	// From is a file of the workspace that names what is declared outside.
+	// From is a file of the workspace that names what is declared outside, and
+	// Use where; empty when the address says it.
 	From string
+	Use  graph.Span
 }
 
 // Symbol returns the first declaration.

@@ -80,7 +80,7 @@ func outsideOf(ctx context.Context, s *workbench.Session, lang adapters.Adapter,
 			if !slices.ContainsFunc(out, func(have Match) bool {
 				return have.Symbol().Path == sym.Path && have.Symbol().Qualified == sym.Qualified
 			}) {
-				m.From = u.Place.Path
+				m.From, m.Use = u.Place.Path, u.Place.Span
 				out = append(out, m)
 			}
 		}
@@ -116,7 +116,13 @@ func outsideAt(ctx context.Context, s *workbench.Session, u recipe.OutsideUse) (
 		if err != nil {
 			return nil, err
 		}
-		if ok {
+		switch same := slices.IndexFunc(out, func(have Match) bool {
+			return ok && have.Symbol().Name == m.Symbol().Name && have.Symbol().Kind == m.Symbol().Kind
+		}); {
+		case !ok:
+		case same >= 0: // declared in several places
+			out[same].Declarations = append(out[same].Declarations, m.Declarations...)
+		default:
 			out = append(out, m)
 		}
 	}
