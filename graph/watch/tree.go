@@ -143,7 +143,8 @@ func (t *tree) handle(ev fsnotify.Event) {
 		}
 		return
 	}
-	if !t.r.rules.Ignore(ev.Name, known != nil) {
+	// The watch may be another root's alone, which follows what this one ignores.
+	if t.byPath[filepath.Dir(ev.Name)] != nil && !t.r.rules.Ignore(ev.Name, known != nil) {
 		t.add(ev.Name)
 	}
 }
