@@ -20,7 +20,7 @@ const fromGraph = "graph"
 // byText is the source of hits that only spell a name which the graph does not know.
 const byText = "text"
 
-// ErrNoServer is what a server would have to be asked for, and there is none.
+// ErrNoServer is the error of a question that the graph cannot answer at all.
 var ErrNoServer = errors.New("only the language server can tell that")
 
 // ByGraph returns the operations as the symbol graph and syntax answer them,
