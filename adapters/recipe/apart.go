@@ -40,9 +40,13 @@ func (g *byGraph) apart(ctx context.Context, trait graph.Symbol) ([]graph.Symbol
 			return nil, err
 		}
 		types = slices.DeleteFunc(types, func(s graph.Symbol) bool {
-			return s.Language != trait.Language || !isType(s.Kind) || !Inside(g.Root(), s.Path)
+			return s.Language != trait.Language || s.Local || !isType(s.Kind) || !Inside(g.Root(), s.Path)
 		})
-		if len(types) > 0 && sole(types) {
+		// Of a base that its own file writes it is known whether it is the trait.
+		judged := slices.ContainsFunc(types, func(s graph.Symbol) bool {
+			return slices.ContainsFunc(s.Bases, func(b string) bool { return slices.Contains(graph.BaseNames(b), trait.Name) })
+		})
+		if len(types) > 0 && sole(types) && !judged {
 			out = append(out, types[0])
 		}
 	}
