@@ -23,6 +23,7 @@ import (
 
 const (
 	versionTimeout = 10 * time.Second
+	failedAgain    = 5 * time.Second // after which a program that did not run is tried again: it may not change where it is mended
 	installTimeout = 15 * time.Minute
 	outputTail     = 8 << 10 // bytes of an installer's output that an answer shows
 )
@@ -35,12 +36,17 @@ type tools struct {
 	look    func(name string) (string, error)
 
 	mu       sync.Mutex // guards versions
-	versions map[string]stamped
+	versions map[asking]stamped
 }
 
-// stamped is a program's version, as long as the program is the same file.
+// asking is a program as it is asked: a script may need others.
+type asking struct{ bin, path string }
+
+// stamped is what a program said of its version, as long as it is the same file.
 type stamped struct {
 	version string
+	err     error
+	asked   time.Time
 	size    int64
 	mtime   time.Time
 }
@@ -52,7 +58,7 @@ func newTools(dir string, spawner *proc.Spawner, languages []adapters.Adapter) *
 			engines[e.ID] = e
 		}
 	}
-	return &tools{dir: dir, spawner: spawner, engines: engines, look: exec.LookPath, versions: map[string]stamped{}}
+	return &tools{dir: dir, spawner: spawner, engines: engines, look: exec.LookPath, versions: map[asking]stamped{}}
 }
 
 // Look finds a program of an engine: the client's PATH, then Aura's tool folder.
@@ -147,11 +153,20 @@ func (t *tools) Version(engine, bin, path string) (string, error) {
 		return "", err
 	}
 	t.mu.Lock()
-	have, ok := t.versions[bin]
+	have, ok := t.versions[asking{bin, path}]
 	t.mu.Unlock()
-	if ok && have.size == info.Size() && have.mtime.Equal(info.ModTime()) {
-		return have.version, nil
+	if ok && have.size == info.Size() && have.mtime.Equal(info.ModTime()) && (have.err == nil || time.Since(have.asked) < failedAgain) {
+		return have.version, have.err
 	}
+	version, err := t.ask(engine, bin, path)
+	t.mu.Lock()
+	t.versions[asking{bin, path}] = stamped{version: version, err: err, asked: time.Now(), size: info.Size(), mtime: info.ModTime()}
+	t.mu.Unlock()
+	return version, err
+}
+
+// ask starts a program to ask for its version.
+func (t *tools) ask(engine, bin, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), versionTimeout)
 	defer cancel()
 	questions := [][]string{{bin, "version"}, {bin, "--version"}}
@@ -168,9 +183,6 @@ func (t *tools) Version(engine, bin, path string) (string, error) {
 			last = fmt.Errorf("%s: %s: %s", strings.Join(argv, " "), status, firstLine(out))
 		default:
 			if v := versionPattern.FindString(string(out)); v != "" {
-				t.mu.Lock()
-				t.versions[bin] = stamped{version: v, size: info.Size(), mtime: info.ModTime()}
-				t.mu.Unlock()
 				return v, nil
 			}
 			last = fmt.Errorf("%s printed no version", strings.Join(argv, " "))
