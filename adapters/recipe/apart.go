@@ -42,11 +42,7 @@ func (g *byGraph) apart(ctx context.Context, trait graph.Symbol) ([]graph.Symbol
 		types = slices.DeleteFunc(types, func(s graph.Symbol) bool {
 			return s.Language != trait.Language || s.Local || !isType(s.Kind) || !Inside(g.Root(), s.Path)
 		})
-		// Of a base that its own file writes it is known whether it is the trait.
-		judged := slices.ContainsFunc(types, func(s graph.Symbol) bool {
-			return slices.ContainsFunc(s.Bases, func(b string) bool { return slices.Contains(graph.BaseNames(b), trait.Name) })
-		})
-		if len(types) > 0 && sole(types) && !judged {
+		if len(types) > 0 && sole(types) {
 			out = append(out, types[0])
 		}
 	}
