@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"bytes"
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,8 +40,8 @@ func original(p *page, s graph.Symbol, name string) string {
 }
 
 // imported is what a name means that an import of the file binds.
-func (m *meanings) imported(p *page, im syntax.Import, name string, global []graph.Symbol) (meaning, error) {
-	here, near := m.from(p, im, name, global)
+func (m *meanings) imported(ctx context.Context, p *page, im syntax.Import, name string, global []graph.Symbol) (meaning, error) {
+	here, near := m.from(ctx, p, im, name, global)
 	switch {
 	case len(here) > 0:
 		return meaning{here, sole(here)}, nil
@@ -70,7 +71,7 @@ func binds(t *syntax.Tree, im syntax.Import, name string) bool {
 // where its path leads to a file, or to the module that ends most like it.
 // Failing that, near are those of the package that the path names, which may
 // hand on what another file declares.
-func (m *meanings) from(p *page, im syntax.Import, name string, global []graph.Symbol) (here, near []graph.Symbol) {
+func (m *meanings) from(ctx context.Context, p *page, im syntax.Import, name string, global []graph.Symbol) (here, near []graph.Symbol) {
 	segs, relative := segments(im.Path)
 	if n := len(segs); n > 0 && segs[n-1] == name {
 		segs = segs[:n-1]
@@ -79,7 +80,7 @@ func (m *meanings) from(p *page, im syntax.Import, name string, global []graph.S
 	best := 0
 	var far []graph.Symbol
 	for _, s := range global {
-		if m.member(s) {
+		if m.member(ctx, s) {
 			continue
 		}
 		file := m.module(s.Path)

@@ -139,7 +139,7 @@ func (m *meanings) follow(ctx context.Context, p *page, id syntax.Ident, deep in
 		}
 	}
 	if im, ok := importAt(p.tree, id.Span, id.Name); ok {
-		return m.imported(p, im, id.Name, global)
+		return m.imported(ctx, p, im, id.Name, global)
 	}
 	switch {
 	case m.lex.key(p, id):
@@ -151,11 +151,11 @@ func (m *meanings) follow(ctx context.Context, p *page, id syntax.Ident, deep in
 		if name := original(p, s, id.Name); name != id.Name && bound(p.tree, s) {
 			return meaning{}, nil // what goes by this name has another one
 		} else if im, ok := importAt(p.tree, s.NameSpan, name); ok {
-			return m.imported(p, im, name, global)
+			return m.imported(ctx, p, im, name, global)
 		}
 		return meaning{[]graph.Symbol{s}, true}, nil
 	}
-	return m.bare(p, id, global), nil
+	return m.bare(ctx, p, id, global), nil
 }
 
 // label is what the key of an object, of a literal or of an argument may mean:
@@ -201,8 +201,8 @@ func (m *meanings) local(p *page, id syntax.Ident, here []graph.Symbol) (found g
 }
 
 // free leaves out the members of types.
-func free(syms []graph.Symbol, m *meanings) []graph.Symbol {
-	out := slices.DeleteFunc(slices.Clone(syms), func(s graph.Symbol) bool { return m.member(s) })
+func free(ctx context.Context, syms []graph.Symbol, m *meanings) []graph.Symbol {
+	out := slices.DeleteFunc(slices.Clone(syms), func(s graph.Symbol) bool { return m.member(ctx, s) })
 	if len(out) == 0 {
 		return syms
 	}
@@ -210,7 +210,7 @@ func free(syms []graph.Symbol, m *meanings) []graph.Symbol {
 }
 
 // member reports whether a declaration is that of a type's member.
-func (m *meanings) member(s graph.Symbol) bool {
+func (m *meanings) member(ctx context.Context, s graph.Symbol) bool {
 	if s.Container == "" {
 		return false
 	}
@@ -220,7 +220,7 @@ func (m *meanings) member(s graph.Symbol) bool {
 	case graph.KindPackage, graph.KindNamespace, graph.KindModule:
 		return false
 	}
-	owner, err := m.declarations(context.Background(), last(s.Container))
+	owner, err := m.declarations(ctx, last(s.Container))
 	return err == nil && slices.ContainsFunc(owner, func(o graph.Symbol) bool { return isType(o.Kind) && o.Qualified == s.Container })
 }
 
@@ -228,10 +228,10 @@ func (m *meanings) member(s graph.Symbol) bool {
 func last(path string) string { return path[strings.LastIndexAny(path, "./:\\")+1:] }
 
 // bare is what a name without a qualifier may mean that is not local.
-func (m *meanings) bare(p *page, id syntax.Ident, global []graph.Symbol) meaning {
+func (m *meanings) bare(ctx context.Context, p *page, id syntax.Ident, global []graph.Symbol) meaning {
 	var same, beside, spaced []graph.Symbol
 	for _, s := range global {
-		member := m.member(s)
+		member := m.member(ctx, s)
 		switch {
 		case s.Path == p.path && !member && surrounds(p.tree, s, id):
 			same = append(same, s)
@@ -256,7 +256,7 @@ func (m *meanings) bare(p *page, id syntax.Ident, global []graph.Symbol) meaning
 			continue
 		}
 		bind = true
-		here, near := m.from(p, im, id.Name, global)
+		here, near := m.from(ctx, p, im, id.Name, global)
 		if len(here) > 0 {
 			return meaning{here, sole(here)}
 		}
@@ -270,7 +270,7 @@ func (m *meanings) bare(p *page, id syntax.Ident, global []graph.Symbol) meaning
 	case len(spaced) > 0:
 		return meaning{spaced, sole(spaced)}
 	}
-	return meaning{all: free(global, m)}
+	return meaning{all: free(ctx, global, m)}
 }
 
 // surrounds reports whether the module that holds a declaration holds a place
@@ -316,7 +316,7 @@ var itself = []string{"self", "this", "Self", "cls", "super", "base"}
 // qualified is what a name behind a qualifier may mean.
 func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, global []graph.Symbol, deep int) (meaning, error) {
 	q, ok := qualifier(p, id)
-	members := slices.DeleteFunc(slices.Clone(global), func(s graph.Symbol) bool { return !m.member(s) })
+	members := slices.DeleteFunc(slices.Clone(global), func(s graph.Symbol) bool { return !m.member(ctx, s) })
 	if !ok {
 		return meaning{all: members}, nil // of what an expression gives
 	}
@@ -348,7 +348,7 @@ func (m *meanings) qualified(ctx context.Context, p *page, id syntax.Ident, glob
 				path.Path += "." + q.Name
 			}
 		}
-		here, near := m.from(p, path, id.Name, global)
+		here, near := m.from(ctx, p, path, id.Name, global)
 		if len(here) > 0 {
 			return meaning{here, sole(here)}, nil
 		}
