@@ -22,7 +22,7 @@ fn run<'a>(total: u32, s: &'a str) {
 `
 	var content []byte
 	var want []graph.Span
-	for _, part := range []rune(code) {
+	for _, part := range code {
 		switch part {
 		case '«':
 			want = append(want, graph.Span{Start: len(content)})
