@@ -15,7 +15,7 @@ import (
 )
 
 // groups are the headings of the list of commands, in order.
-var groups = []string{"Navigate", "Inspect", "Refactor", "Changes", "Daemon", "Scripts", "Other"}
+var groups = []string{"Navigate", "Inspect", "Search", "Refactor", "Changes", "Daemon", "Scripts", "Other"}
 
 // help prints the help of a command.
 func (a *app) help(cmd *cobra.Command, _ []string) {

@@ -3,9 +3,12 @@ package main
 import (
 	"encoding/json"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/auralsp/aura/daemon/api"
 )
 
 func FuzzS10_Escape(f *testing.F) {
@@ -84,6 +87,15 @@ func TestCutWord(t *testing.T) {
 		before, after, found := cutWord(tt.s, tt.word)
 		if found != (tt.before != "" || tt.after != "") || before != tt.before && found || after != tt.after && found {
 			t.Errorf("%q in %q: %q %q %v", tt.word, tt.s, before, after, found)
+		}
+	}
+}
+
+// A command whose heading help does not know would not be listed at all.
+func TestHelpListsEveryGroup(t *testing.T) {
+	for _, s := range api.Specs() {
+		if !s.Hidden && !slices.Contains(groups, s.Group) {
+			t.Errorf("%s is of the group %q, which help does not list", s.Name, s.Group)
 		}
 	}
 }
