@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/auralsp/aura/daemon/serve"
@@ -45,7 +46,7 @@ func (d *Daemon) metrics(stats serve.Stats) (string, error) {
 		servers.WithLabelValues(s.Engine, s.Root, s.State).Set(float64(s.Memory))
 		starts.WithLabelValues(s.Engine, s.Root).Add(float64(s.Starts))
 	}
-	reg.MustRegister(servers, starts)
+	reg.MustRegister(servers, starts, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	families, err := reg.Gather()
 	if err != nil {
 		return "", err

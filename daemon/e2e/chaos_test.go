@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -78,7 +79,7 @@ func chaos(t *testing.T, lang string) {
 		}
 		return describeAnswer(answer), nil, err
 	}
-	dial := func(n int) *client.Client {
+	dial := func(n int) (c *client.Client, hangUp func()) {
 		t.Helper()
 		c, err := client.Dial(t.Context(), client.Options{
 			Paths: config.Paths{Socket: w.socket()}, Name: fmt.Sprint("chaos ", n), Workspace: w.ws, Tier: api.AdminTier, Environ: w.env,
@@ -89,12 +90,13 @@ func chaos(t *testing.T, lang string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = c.Close() })
-		return c
+		hangUp = sync.OnceFunc(func() { _ = c.Close() })
+		t.Cleanup(hangUp)
+		return c, hangUp
 	}
 
 	questions := chaosQuestions(s)
-	peace := dial(0)
+	peace, _ := dial(0)
 	for i := range questions {
 		answer, refusal, err := ask(t.Context(), peace, questions[i])
 		if refusal != nil || err != nil {
@@ -102,14 +104,16 @@ func chaos(t *testing.T, lang string) {
 		}
 		questions[i].answer = answer
 	}
-	baseline := w.processes()
+	baseline, held := w.processes(), w.holds(t)
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	count := &tally{codes: map[api.Code]int{}}
 	var clients sync.WaitGroup
+	var lines []func()
 	for n := range chaosClients {
-		c := dial(n + 1)
+		c, hangUp := dial(n + 1)
+		lines = append(lines, hangUp)
 		random := rand.New(rand.NewPCG(*chaosSeed, uint64(n)))
 		clients.Go(func() {
 			for ctx.Err() == nil {
@@ -158,6 +162,9 @@ func chaos(t *testing.T, lang string) {
 	}
 	stop()
 	clients.Wait()
+	for _, hangUp := range lines {
+		hangUp()
+	}
 
 	right, refused, wrong := count.right.Load(), count.refused.Load(), count.wrong.Load()
 	t.Logf("%s, seed %d: %d kills, %d right, %d refused %v, %d wrong; recovered within %v", lang, *chaosSeed, len(recoveries), right, refused, count.codes, wrong, recoveries)
@@ -169,6 +176,36 @@ func chaos(t *testing.T, lang string) {
 	}
 	// One server with its children, as before; those of the dead are gone.
 	until(t, 30*time.Second, fmt.Sprintf("as many processes as before: %v", baseline), func() bool { return len(w.processes()) <= len(baseline) })
+	var now holding
+	defer func() { t.Logf("the daemon held %+v before, %+v after", held, now) }()
+	until(t, 30*time.Second, "no more goroutines and descriptors than before", func() bool {
+		now = w.holds(t)
+		return now.goroutines <= held.goroutines && now.descriptors <= held.descriptors
+	})
+}
+
+// holding is what a daemon has of its own that must not grow.
+type holding struct{ goroutines, descriptors int }
+
+// holds reads what the daemon holds out of its metrics.
+func (w *world) holds(t testing.TB) (h holding) {
+	t.Helper()
+	var s api.Status
+	w.must(t, "daemon.status", map[string]any{"metrics": true}, &s)
+	for line := range strings.Lines(s.Metrics) {
+		for name, n := range map[string]*int{"go_goroutines ": &h.goroutines, "process_open_fds ": &h.descriptors} {
+			if value, ok := strings.CutPrefix(strings.TrimSpace(line), name); ok {
+				var err error
+				if *n, err = strconv.Atoi(value); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if h.goroutines == 0 || h.descriptors == 0 {
+		t.Fatalf("the metrics do not tell: %s", s.Metrics)
+	}
+	return h
 }
 
 // readyServer waits until a server other than the dead one is ready, and
