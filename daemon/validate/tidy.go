@@ -134,8 +134,11 @@ func (k *kept) remove(f builtFolder) (removed bool, err error) {
 		return false, fmt.Errorf("remove what checks have built: %w", err)
 	}
 	defer lock.Close()
-	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+	switch err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
 		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("remove what checks have built: lock %s: %w", f.path, err)
 	}
 	if info, err := os.Stat(filepath.Join(f.path, keptOf)); err == nil && !info.ModTime().Equal(f.used) {
 		return false, nil
