@@ -122,9 +122,9 @@ type keyed struct {
 }
 
 // fail goes on without the file. What it holds stays true of what it was made
-// from, and is judged by that at the next start, unless it is damaged.
+// from, and is judged by that at the next start, unless it is damaged. Who waits
+// for a flush hears why: the note is there before the wait ends.
 func (s *Store) fail(db *file, err error) {
-	s.refuse()
 	switch {
 	case errors.Is(err, errDamaged):
 		_ = db.lock.Close() // bbolt may hold its own locks for ever
@@ -136,6 +136,7 @@ func (s *Store) fail(db *file, err error) {
 		s.shut(db)
 		s.note(fmt.Sprintf("the index cannot be saved at %s and is kept in memory only: %v", s.path, err))
 	}
+	s.refuse()
 }
 
 // refuse gives up what is pending and all that will be given.
