@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/auralsp/aura/adapters"
 	"github.com/auralsp/aura/adapters/recipe"
 	"github.com/auralsp/aura/graph"
 	"github.com/auralsp/aura/graph/syntax"
+	"github.com/auralsp/aura/lspclient/text"
 )
 
 // named changes the strings by which the program itself knows the symbol:
@@ -16,7 +19,7 @@ import (
 // reads them only to check them; the first argument of what makes a type by a
 // call; members of an enumeration that are asked for by name.
 func (r *renamer) named(ctx context.Context) error {
-	typed := r.typed()
+	typed := typed(r.Symbol)
 	for _, m := range r.Members {
 		src, err := r.source(ctx, m.Path)
 		if err != nil {
@@ -43,13 +46,13 @@ func (r *renamer) named(ctx context.Context) error {
 		if src.Tree == nil {
 			continue
 		}
-		bare := r.bareIn(src)
+		bare := slices.ContainsFunc(r.Edits.Of(path), func(e text.Edit) bool { return src.alone(e.Start) })
 		for _, m := range recipe.Mentions(src.Tree, src.Content, r.Symbol.Name) {
 			if m.Token.Kind != syntax.String || r.Edits.Covers(path, m.Span) {
 				continue
 			}
 			switch {
-			case bare && typed && r.seen(src, m.Span) && src.quotedType(m), r.Symbol.Kind == graph.KindEnumMem && src.enumKey(m, last(r.Symbol.Container)):
+			case bare && typed && src.sees(r.Symbol, m.Span) && src.quotedType(m), r.Symbol.Kind == graph.KindEnumMem && src.enumKey(m, last(r.Symbol.Container)):
 				r.Edits.Add(path, m.Span, r.In.NewName)
 			}
 		}
@@ -63,37 +66,65 @@ var maker = regexp.MustCompile(`^[ \t]*=[ \t]*(?:\w+\.)*(?:TypeVar|ParamSpec|Typ
 
 // typed reports whether the symbol can stand for a type. A local variable does
 // so only where a call makes it one.
-func (r *renamer) typed() bool {
-	switch r.Symbol.Kind {
+func typed(sym graph.Symbol) bool {
+	switch sym.Kind {
 	case graph.KindClass, graph.KindEnum, graph.KindTypeAlias, graph.KindTypeParam:
 		return true
 	case graph.KindFunction, graph.KindParameter:
 		return false
 	}
-	return !isMember(r.Symbol) && !r.Symbol.Local
+	return !isMember(sym) && !sym.Local
 }
 
-// seen reports whether a place lies where the symbol can be named: what is
-// local is so in the function that declares it.
-func (r *renamer) seen(src *source, at graph.Span) bool {
-	if !r.Symbol.Local {
+// sees reports whether a symbol can be named at a place: what is local can be in
+// the function that declares it.
+func (s *source) sees(sym graph.Symbol, at graph.Span) bool {
+	if !sym.Local {
 		return true
 	}
-	in, ok := src.Tree.Enclosing(r.Symbol.NameSpan.Start)
-	return src.Path == r.Symbol.Path && (!ok || in.Whole.Start <= at.Start && at.End <= in.Whole.End)
+	in, ok := s.Tree.Enclosing(sym.NameSpan.Start)
+	return s.Path == sym.Path && (!ok || in.Whole.Start <= at.Start && at.End <= in.Whole.End)
 }
 
-// bareIn reports whether the name alone means the symbol in a file.
-func (r *renamer) bareIn(src *source) bool {
-	edits := r.Edits.Of(src.Path)
-	for _, e := range edits {
-		before := bytes.TrimRight(src.Content[:e.Start], " \t")
-		_, inText := src.Tree.TokenAt(e.Start)
-		if !inText && !bytes.HasSuffix(before, []byte(".")) {
-			return true
+// alone reports whether a name stands by itself in code.
+func (s *source) alone(at int) bool {
+	_, inText := s.Tree.TokenAt(at)
+	return !inText && s.bare(at)
+}
+
+// quoted adds to the references that pyright knows those that stand in quotes:
+// it reads such a type when it checks the file, which may never be.
+func quoted(run recipe.Question) recipe.Question {
+	return func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+		found, err := run(ctx, b, t)
+		if err != nil || !typed(t.Symbol) {
+			return found, err
 		}
+		known := map[string][]adapters.Hit{}
+		for _, h := range found.Hits {
+			if recipe.Inside(b.Root(), h.Place.Path) {
+				known[h.Place.Path] = append(known[h.Place.Path], h)
+			}
+		}
+		for path, hits := range known {
+			tree, err := b.Tree(ctx, path)
+			if err != nil {
+				return found, err
+			}
+			file := hits[0].Place.File
+			src := &source{&recipe.Source{Path: path, Content: file.Content(), Tree: tree, File: file}}
+			if !slices.ContainsFunc(hits, func(h adapters.Hit) bool { return src.alone(h.Place.Span.Start) }) {
+				continue
+			}
+			for _, m := range recipe.Mentions(tree, src.Content, t.Symbol.Name) {
+				if m.Token.Kind == syntax.String && src.sees(t.Symbol, m.Span) && src.quotedType(m) &&
+					!slices.ContainsFunc(hits, func(h adapters.Hit) bool { return h.Place.Span == m.Span }) {
+					found.Hits = append(found.Hits, adapters.Hit{Place: adapters.Place{Path: path, Span: m.Span, File: file}, Usage: "type"})
+				}
+			}
+		}
+		return found, nil
 	}
-	return false
 }
 
 var (

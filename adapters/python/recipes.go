@@ -25,7 +25,7 @@ func (a *Adapter) Recipes() adapters.Recipes {
 	return adapters.Recipes{
 		Definition:      server("pyright", recipe.Definition),
 		TypeDefinition:  server("pyright", recipe.TypeDefinition),
-		References:      server("pyright, shown every file that holds the name", whole(adapters.Navigate, recipe.References(usage))),
+		References:      server("pyright, shown every file that holds the name", whole(adapters.Navigate, quoted(recipe.References(usage)))),
 		Implementations: joined(recipe.ImplementationsBySyntax),
 		Derived:         joined(recipe.DerivedBySyntax),
 		Supertypes:      joined(supertypes),
