@@ -416,7 +416,7 @@ func (x *extractor) interfaceMethods(list *ast.FieldList, container string) {
 	}
 }
 
-// baseName returns the identifier that names an embedded field.
+// baseName returns the identifier that names an embedded field or what is called.
 func baseName(t ast.Expr) *ast.Ident {
 	for {
 		switch e := t.(type) {

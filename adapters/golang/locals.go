@@ -109,24 +109,8 @@ func (x *extractor) typeExpr(t ast.Expr, container string) {
 
 // call records the identifier that names what is called.
 func (x *extractor) call(f ast.Expr) {
-	for {
-		switch e := f.(type) {
-		case *ast.ParenExpr:
-			f = e.X
-		case *ast.StarExpr:
-			f = e.X
-		case *ast.IndexExpr:
-			f = e.X
-		case *ast.IndexListExpr:
-			f = e.X
-		case *ast.SelectorExpr:
-			f = e.Sel
-		case *ast.Ident:
-			x.calls = append(x.calls, x.offset(e.Pos()))
-			return
-		default:
-			return
-		}
+	if id := baseName(f); id != nil {
+		x.calls = append(x.calls, x.offset(id.Pos()))
 	}
 }
 

@@ -8,24 +8,17 @@ import (
 	"github.com/auralsp/aura/graph/syntax/syntaxtest"
 )
 
-// TestSyntax_Golden reads files that hold every construct that declares
-// something, and broken ones, and compares all that is said of them.
-func TestSyntax_Golden(t *testing.T) { syntaxtest.Golden(t, New().Syntax()) }
+func TestSyntax(t *testing.T) {
+	syntaxtest.Suite(t, New().Syntax(), "x.java",
+		syntaxtest.Nested{Open: "class A {", Middle: "int x;", Shut: "}"},
+		syntaxtest.Nested{Open: "void f() {", Middle: "int x;", Shut: "}"},
+		syntaxtest.Nested{Open: "(", Middle: "x", Shut: ")"},
+		syntaxtest.Nested{Open: "/*", Middle: "x", Shut: "*/"},
+		syntaxtest.Nested{Open: "A<", Middle: "T", Shut: ">"},
+		syntaxtest.Nested{Open: "new A() { void f() {", Middle: "", Shut: "}}"},
+	)
+}
 
 func FuzzSyntax(f *testing.F) { syntaxtest.Fuzz(f, New().Syntax()) }
 
-// TestSyntax_Shared reads in several goroutines and looks at what stays in memory.
-func TestSyntax_Shared(t *testing.T) { syntaxtest.Shared(t, New().Syntax(), 20) }
-
 func BenchmarkSyntax(b *testing.B) { syntaxtest.Bench(b, New().Syntax()) }
-
-// TestSyntax_Broken reads broken text, which is what an editor holds most of the time.
-func TestSyntax_Broken(t *testing.T) { syntaxtest.Mutate(t, New().Syntax(), 1, 100) }
-
-func TestSyntax_Deep(t *testing.T) {
-	for _, c := range [][3]string{
-		{"class A {", "int x;", "}"}, {"void f() {", "int x;", "}"}, {"(", "x", ")"}, {"/*", "x", "*/"}, {"A<", "T", ">"}, {"new A() { void f() {", "", "}}"},
-	} {
-		syntaxtest.Deep(t, New().Syntax(), "x.java", c[0], c[1], c[2])
-	}
-}

@@ -8,24 +8,17 @@ import (
 	"github.com/auralsp/aura/graph/syntax/syntaxtest"
 )
 
-// TestSyntax_Golden reads files that hold every construct that declares
-// something, and broken ones, and compares all that is said of them.
-func TestSyntax_Golden(t *testing.T) { syntaxtest.Golden(t, New().Syntax()) }
+func TestSyntax(t *testing.T) {
+	syntaxtest.Suite(t, New().Syntax(), "x.rb",
+		syntaxtest.Nested{Open: "class A\n", Middle: "x = 1", Shut: "\nend"},
+		syntaxtest.Nested{Open: "def f\n", Middle: "x", Shut: "\nend"},
+		syntaxtest.Nested{Open: "(", Middle: "x", Shut: ")"},
+		syntaxtest.Nested{Open: "[", Middle: "x", Shut: "]"},
+		syntaxtest.Nested{Open: "f { ", Middle: "x", Shut: "}"},
+		syntaxtest.Nested{Open: "\"#{", Middle: "x", Shut: "}\""},
+	)
+}
 
 func FuzzSyntax(f *testing.F) { syntaxtest.Fuzz(f, New().Syntax()) }
 
-// TestSyntax_Shared reads in several goroutines and looks at what stays in memory.
-func TestSyntax_Shared(t *testing.T) { syntaxtest.Shared(t, New().Syntax(), 20) }
-
 func BenchmarkSyntax(b *testing.B) { syntaxtest.Bench(b, New().Syntax()) }
-
-// TestSyntax_Broken reads broken text, which is what an editor holds most of the time.
-func TestSyntax_Broken(t *testing.T) { syntaxtest.Mutate(t, New().Syntax(), 1, 100) }
-
-func TestSyntax_Deep(t *testing.T) {
-	for _, c := range [][3]string{
-		{"class A\n", "x = 1", "\nend"}, {"def f\n", "x", "\nend"}, {"(", "x", ")"}, {"[", "x", "]"}, {"f { ", "x", "}"}, {"\"#{", "x", "}\""},
-	} {
-		syntaxtest.Deep(t, New().Syntax(), "x.rb", c[0], c[1], c[2])
-	}
-}

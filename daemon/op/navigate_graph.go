@@ -17,9 +17,11 @@ import (
 // answer then says why.
 func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, name string, q question, t adapters.Target) (adapters.Found, error) {
 	lang := b.Adapter()
-	byGraph := q(recipe.ByGraph(recipe.LexiconOf(lang)))
+	byGraph := func() (adapters.Found, error) {
+		return q(recipe.ByGraph(recipe.LexiconOf(lang))).Run(ctx, b, t)
+	}
 	if t.Symbol.Path == "" {
-		found, err := byGraph.Run(ctx, b, t)
+		found, err := byGraph()
 		if errors.Is(err, recipe.ErrNoServer) {
 			return found, api.Errorf(api.SymbolNotFound, "%s is not declared in this workspace, and no language server says where; give filePath, line and column of a use", t.Symbol.Name)
 		}
@@ -34,7 +36,7 @@ func find(ctx context.Context, s *workbench.Session, b *workbench.Bench, name st
 		}
 		return found, err
 	}
-	known, err := byGraph.Run(ctx, b, t)
+	known, err := byGraph()
 	if errors.Is(err, recipe.ErrNoServer) {
 		return found, why
 	}
