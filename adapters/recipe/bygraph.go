@@ -421,6 +421,7 @@ func (g *byGraph) implementations(ctx context.Context, t adapters.Target) (adapt
 		t.Transitive = true
 		return g.derivedFromOutside(ctx, t)
 	case !g.lex.Structural:
+		g.guessed = g.guessed || g.lex.Literals
 		return ImplementationsBySyntax(ctx, g, t)
 	}
 	g.guessed = true

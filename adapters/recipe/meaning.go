@@ -34,6 +34,7 @@ type Lexicon struct {
 	Reach      func(graph.Symbol) Reach           // nil: Anywhere
 	Folders    bool                               // the files of a folder see what stands at each other's top
 	Structural bool                               // a type that has the members of an interface implements it
+	Literals   bool                               // so does a value of no declared type, which is not looked for
 }
 
 // Lexical is found by assertion on an Adapter that says how names are looked up.

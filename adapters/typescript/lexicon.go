@@ -9,9 +9,10 @@ import (
 // can be asked.
 func (a *Adapter) Lexicon() recipe.Lexicon {
 	return recipe.Lexicon{
-		Rules: recipe.Rules{Blocks: true, Imports: true},
-		Usage: usage,
-		Reach: nameable,
+		Rules:    recipe.Rules{Blocks: true, Imports: true},
+		Usage:    usage,
+		Reach:    nameable,
+		Literals: true,
 	}
 }
 

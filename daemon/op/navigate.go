@@ -23,8 +23,22 @@ func callers(r adapters.Recipes) adapters.Find[adapters.Target]        { return 
 func callees(r adapters.Recipes) adapters.Find[adapters.Target]        { return r.Callees }
 func derivedTypes(r adapters.Recipes) adapters.Find[adapters.Target]   { return r.Derived }
 func supertypes(r adapters.Recipes) adapters.Find[adapters.Target]     { return r.Supertypes }
+
+// implementations have no levels, though some are found level by level.
 func implementations(r adapters.Recipes) adapters.Find[adapters.Target] {
-	return r.Implementations
+	find := r.Implementations
+	run := find.Run
+	if run == nil {
+		return find
+	}
+	find.Run = func(ctx context.Context, b adapters.Bench, t adapters.Target) (adapters.Found, error) {
+		found, err := run(ctx, b, t)
+		for i := range found.Hits {
+			found.Hits[i].Depth = 0
+		}
+		return found, err
+	}
+	return find
 }
 
 // usages are the references without the declarations.
